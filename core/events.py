@@ -117,10 +117,14 @@ class ReplyDiscarded(Value):
 
 
 class NoteAdded(Value):
-    """The system told the model something. It never holds untrusted text."""
+    """The system told the model something. It never holds untrusted text.
+
+    `about` is the repeated call (its `core.session.call_key`) that the note is about.
+    """
 
     kind: Literal["note_added"] = "note_added"
     text: str
+    about: str = ""
 
 
 class CallStarted(Value):
@@ -132,11 +136,15 @@ class CallStarted(Value):
 
 
 class CallSettled(Value):
-    """A call got its one result. `verdict` is set when screening is what settled it."""
+    """A call got its one result. `verdict` is set when screening is what settled it.
+
+    `digest` stands for the whole output, so that two results can be told to be the same.
+    """
 
     kind: Literal["call_settled"] = "call_settled"
     result: CallResult
     took_s: float = 0.0
+    digest: str = ""
     verdict: Verdict | None = None
 
 

@@ -52,12 +52,14 @@ class Answer(Value):
 
 
 class Remark(Value):
-    """Watchkeeper's own words: plain text, never the model's. `go_on` adds a button to go on."""
+    """Watchkeeper's own words: plain text, never the model's. `go_on` adds a button to go on,
+    which gives way to the name of whoever pressed it."""
 
     kind: Literal["remark"] = "remark"
     level: Literal["info", "warning", "error"] = "info"
     text: str
     go_on: bool = False
+    pressed_by: PersonId | None = None
 
 
 Content = Annotated[TurnCard | Answer | Remark, Field(discriminator="kind")]

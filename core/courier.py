@@ -1,0 +1,116 @@
+"""Delivers notices: each is posted once, and edited as often as the chat platform bears.
+
+New messages go before edits, in the order in which they were stored; edits of one message are
+coalesced, since only the newest version counts. A post is stamped before it is sent and settled
+after; a stamp without an end, after a crash, means: look for the message before sending it again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from core.errors import ChatBusyError, ChatRefusedError, ChatUnreachableError
+from core.ids import NoticeId, SessionId
+from core.ports import Change, Chat, Clock, Delivered, MessageRef, PendingNotice, Store
+
+FIRST_PAUSE_S = 1.0
+LONGEST_PAUSE_S = 60.0
+
+
+@dataclass
+class Courier:
+    """The handler for wakes of the kind `notice`.
+
+    What it keeps in memory only spares work: when each message was last edited, which posts are
+    known not to have left, and how long to leave the platform alone.
+    """
+
+    store: Store
+    chat: Chat
+    clock: Clock
+    edit_every_s: float
+    _edited: dict[NoticeId, float] = field(default_factory=dict)
+    _never_left: set[NoticeId] = field(default_factory=set)
+    _pauses: dict[SessionId, float] = field(default_factory=dict)
+
+    async def look(self, key: str) -> float | None:
+        """Deliver what is pending in this session; seconds until the next edit or try is due."""
+        session = SessionId(key)
+        try:
+            wait = await self._deliver_all(session)
+        except ChatBusyError as busy:
+            return max(0.05, busy.retry_in_s)
+        except ChatUnreachableError:
+            pause = self._pauses.get(session, FIRST_PAUSE_S)
+            self._pauses[session] = min(LONGEST_PAUSE_S, pause * 2)
+            return pause
+        self._pauses.pop(session, None)
+        return wait
+
+    async def _deliver_all(self, session: SessionId) -> float | None:
+        while pending := await self.store.pending_notices(session):
+            chosen = self._choose(pending)
+            if isinstance(chosen, float):
+                return chosen
+            try:
+                ref = await self._deliver(chosen)
+            except ChatRefusedError as refused:
+                await self._settle(chosen, chosen.ref, refused.code)
+            else:
+                await self._settle(chosen, ref)
+        return None
+
+    def _choose(self, pending: Sequence[PendingNotice]) -> PendingNotice | float:
+        """The next to deliver, or the seconds until one may be edited again."""
+        new = [one for one in pending if one.ref is None]
+        if new:
+            return min(new, key=lambda one: one.seq)
+        now = self.clock.now()
+        self._forget(now - self.edit_every_s)
+        waits = {one.notice.id: self._edit_due(one) - now for one in pending}
+        soonest = min(pending, key=lambda one: waits[one.notice.id])
+        wait = waits[soonest.notice.id]
+        return soonest if wait <= 0 else wait
+
+    def _forget(self, before: float) -> None:
+        for notice in [notice for notice, at in self._edited.items() if at < before]:
+            del self._edited[notice]
+
+    def _edit_due(self, one: PendingNotice) -> float:
+        return self._edited.get(one.notice.id, 0.0) + self.edit_every_s
+
+    async def _deliver(self, one: PendingNotice) -> MessageRef | None:
+        if one.ref is None:
+            return await self._post(one)
+        await self.chat.edit(one.ref, one.notice)
+        self._edited[one.notice.id] = self.clock.now()
+        return one.ref
+
+    async def _post(self, one: PendingNotice) -> MessageRef | None:
+        notice = one.notice
+        if one.is_stamped and notice.id not in self._never_left:
+            if notice.only_for:
+                return None
+            found = await self.chat.find(notice)
+            if found:
+                if one.version > 1:
+                    await self.chat.edit(found, notice)
+                return found
+        elif not one.is_stamped:
+            stamped = replace(self._change(one), stamped=(notice.id,))
+            await self.store.commit("stamp_notice", stamped)
+        try:
+            ref = await self.chat.post(notice)
+        except ChatBusyError:
+            self._never_left.add(notice.id)
+            raise
+        self._never_left.discard(notice.id)
+        self._edited[notice.id] = self.clock.now()
+        return ref
+
+    async def _settle(self, one: PendingNotice, ref: MessageRef | None, failure: str = "") -> None:
+        delivered = Delivered(one.notice.id, one.version, ref, failure)
+        change = replace(self._change(one), delivered=(delivered,))
+        await self.store.commit("settle_notice", change)
+
+    def _change(self, one: PendingNotice) -> Change:
+        return Change(session=one.notice.session, at=self.clock.now())
