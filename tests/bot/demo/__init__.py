@@ -1,0 +1,1 @@
+"""The demo machine, with real processes and real SSH."""
