@@ -22,11 +22,12 @@ from tests.fakes.chat import RecordingChat
 from tests.fakes.clock import ManualClock
 from tests.fakes.engine import ManualEngine
 from tests.fakes.fleet import ScriptedFleet, ScriptedMachine
-from tests.fakes.model import ScriptedModel
+from tests.fakes.model import ScriptedModel, Step, call
 from tests.fakes.store import MemoryStore
 
 ADA = PersonId("U_ADA")
 BOB = PersonId("U_BOB")
+UPTIME = call("run_command", machine="host:demo", command="uptime")
 THREAD = Thread(team="T1", channel="C1", root="100.000001")
 
 EventT = TypeVar("EventT", bound=Event)
@@ -177,3 +178,9 @@ class Scene:
     def cards(self) -> Sequence[TurnCard]:
         """The turn cards the thread shows, as they look now."""
         return [c for c in self.chat.contents(self.thread) if isinstance(c, TurnCard)]
+
+
+def scene(*script: Step, limits: Limits | None = None, tools: Toolset | None = None) -> Scene:
+    """A scene whose model gives these replies."""
+    model = ScriptedModel(script)
+    return Scene(model=model, limits=limits or Limits(), tools=tools or dict(TOOLS))

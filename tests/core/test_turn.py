@@ -2,38 +2,26 @@
 
 import asyncio
 
-from core.calls import UNKNOWN
-from core.dialogue import Answered, Noted, Outcome
+from core.dialogue import Answered, Noted
 from core.errors import (
     MachineUnreachableError,
     ModelRefusedRequestError,
     ModelUnreachableError,
-    StaleTranscriptError,
 )
 from core.events import (
     CallSettled,
-    CallStarted,
     ModelReplied,
     NoteAdded,
     ReplyDiscarded,
-    TurnResumed,
-    Verdict,
 )
 from core.limits import Limits
 from core.ports import Ran
 from core.prompt import NUDGE
-from core.tools import TOOLS, Toolset, toolset
-from core.tools.tool import Desk, Tool, ToolResult
-from core.values import Value
-from tests.core.scene import Scene
-from tests.fakes.model import ScriptedModel, Step, blank, call, calls, refusal, say
-
-UPTIME = call("run_command", machine="host:demo", command="uptime")
-
-
-def scene(*script: Step, limits: Limits | None = None, tools: Toolset | None = None) -> Scene:
-    model = ScriptedModel(script)
-    return Scene(model=model, limits=limits or Limits(), tools=tools or dict(TOOLS))
+from core.tools import TOOLS, toolset
+from core.tools.tool import Tool
+from tests.core.odd_tools import Nothing, changing_tool, never, waiting_tool
+from tests.core.scene import UPTIME, Scene, scene
+from tests.fakes.model import ScriptedModel, blank, call, calls, refusal, say
 
 
 async def test_a_message_becomes_a_turn_that_looks_and_answers() -> None:
@@ -271,7 +259,7 @@ async def test_after_a_waiting_tool_the_rest_is_not_run_and_the_turn_rests() -> 
 
 async def test_a_tool_that_says_nothing_of_its_risk_is_not_run() -> None:
     """A1: unknown means ask, and nothing can be approved yet."""
-    tools = toolset(Tool("odd", "An odd tool.", Nothing, _never))
+    tools = toolset(Tool("odd", "An odd tool.", Nothing, never))
     story = scene(calls(call("odd")), say("ok"), tools=tools)
     await story.tell("x")
     assert [outcome for outcome, _ in await story.results()] == ["refused"]
@@ -312,32 +300,6 @@ async def test_secrets_are_gone_before_anything_is_stored() -> None:
         assert secret not in stored
 
 
-async def test_a_turn_goes_on_after_a_crash_and_a_look_is_simply_repeated() -> None:
-    """D4: what only looks may be run again."""
-    story = scene(calls(UPTIME), say("ok"))
-    await story.hear("look")
-    await story.dies_at("settle_call")
-    assert await story.settle_after_restart() > 0
-    assert await story.rests() == ["finished"]
-    assert len(await story.of(CallStarted)) == 2
-    assert len(await story.of(CallSettled)) == 1
-    assert [e.epoch for e in await story.of(TurnResumed)] == [2]
-
-
-async def test_a_changing_call_cut_by_a_crash_is_told_as_unknown_and_never_repeated() -> None:
-    """D4, L2."""
-    deeds: list[str] = []
-    story = scene(
-        calls(call("change_it")), say("I will look."), tools=toolset(changing_tool(deeds))
-    )
-    await story.hear("do it")
-    await story.dies_at("settle_call")
-    await story.settle_after_restart()
-    assert deeds == ["done"]
-    assert await story.results() == [("unknown", UNKNOWN)]
-    assert await story.rests() == ["finished"]
-
-
 async def test_a_changing_call_runs_alone_and_its_failure_stops_the_rest() -> None:
     """L11."""
     deeds: list[str] = []
@@ -347,56 +309,3 @@ async def test_a_changing_call_runs_alone_and_its_failure_stops_the_rest() -> No
     assert [outcome for outcome, _ in await story.results()] == ["ok", "failed", "not_run"]
     assert (await story.results())[2][1] == "not run: an earlier call failed"
     assert deeds == ["done"]
-
-
-async def test_three_crashes_in_a_row_stop_the_turn_and_are_told() -> None:
-    """D4."""
-    story = Scene(model=ScriptedModel(then=say("never stored")))
-    await story.hear("look")
-    for _ in range(3):
-        await story.dies_at("reply")
-    await story.settle_after_restart()
-    assert await story.rests() == ["failed"]
-    assert "interrupted 3 times in a row" in story.remarks()[0].text
-
-
-async def test_a_turn_that_was_taken_over_cannot_write() -> None:
-    """S3: the fence. The old holder wakes up after the new one has finished."""
-    story = scene(say("from the new holder"), say("from the old one"))
-    await story.hear("hello")
-    story.model.hold()
-    old = asyncio.ensure_future(story.step("turn"))
-    await story.model.asked(1)
-    story.restart()
-    new = asyncio.ensure_future(story.step("turn"))
-    await story.model.asked(2)
-    story.model.release()
-    ends = await asyncio.gather(old, new, return_exceptions=True)
-    assert [type(end) for end in ends].count(StaleTranscriptError) == 1
-    assert await story.rests() == ["finished"]
-    assert len(await story.of(ModelReplied)) == 1
-
-
-class Nothing(Value):
-    """No arguments."""
-
-
-async def _never(_arguments: Nothing, _desk: Desk) -> ToolResult:
-    raise AssertionError("it must not run")
-
-
-def waiting_tool() -> Tool[Nothing]:
-    async def run(_arguments: Nothing, _desk: Desk) -> ToolResult:
-        return ToolResult("waiting", "Shown to the operator; the reply will follow.")
-
-    looks = Verdict(decision="run", risk="read_only", rule="test", reason="test")
-    return Tool("wait_for_it", "Wait.", Nothing, run, lambda _: looks, ends_turn=True)
-
-
-def changing_tool(deeds: list[str], outcome: Outcome = "ok") -> Tool[Nothing]:
-    async def run(_arguments: Nothing, _desk: Desk) -> ToolResult:
-        deeds.append("done")
-        return ToolResult(outcome, "changed")
-
-    changes = Verdict(decision="run", risk="config_mutation", rule="test", reason="test")
-    return Tool("change_it", "Change it.", Nothing, run, lambda _: changes)
