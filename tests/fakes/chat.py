@@ -16,6 +16,7 @@ class RecordingChat:
 
     `posts` and `edits` are in the order they came. `shown` is what each message shows now; an
     ephemeral one (`only_for`) is in `posts` alone, since it can be neither found nor edited.
+    `archived` channels can be read, but take nothing new.
     """
 
     def __init__(self) -> None:
@@ -50,7 +51,8 @@ class RecordingChat:
 
     async def post(self, notice: Notice) -> MessageRef:
         """Keep it as a new message."""
-        self._may_fail(notice.thread.channel)
+        self._may_fail()
+        self._check_open(notice.thread.channel)
         self._last_message += 1
         ref = MessageRef(notice.thread.channel, f"1700000000.{self._last_message:06d}")
         self.posts.append(notice)
@@ -62,7 +64,8 @@ class RecordingChat:
 
     async def edit(self, ref: MessageRef, notice: Notice) -> None:
         """Show it in place of what the message shows."""
-        self._may_fail(ref.channel)
+        self._may_fail()
+        self._check_open(ref.channel)
         if ref not in self.shown:
             raise ChatRefusedError("message_not_found")
         self.edits.append((ref, notice))
@@ -70,16 +73,18 @@ class RecordingChat:
 
     async def find(self, notice: Notice) -> MessageRef | None:
         """The message that shows it, if there is one."""
-        self._may_fail(notice.thread.channel)
+        self._may_fail()
         return next(iter(self.showing(notice.id)), None)
 
     async def parent(self, thread: Thread) -> Parent | None:
         """What a test put into `parents`."""
-        self._may_fail(thread.channel)
+        self._may_fail()
         return self.parents.get(thread)
 
-    def _may_fail(self, channel: str) -> None:
+    def _may_fail(self) -> None:
         if self._refused:
             raise self._refused.popleft()
+
+    def _check_open(self, channel: str) -> None:
         if channel in self.archived:
             raise ChatRefusedError("is_archived")

@@ -1,0 +1,140 @@
+"""`watchkeeper demo`: everything on this machine, with nothing to sign up for.
+
+A local workspace in the browser speaks Slack's protocol to the unchanged bot; the machine it works
+on is a throw-away one; the model is a rehearsal unless a real one is asked for.
+"""
+
+import asyncio
+import os
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from adapters.rehearsal.model import RehearsalModel
+from adapters.ssh.settings import MachineSettings
+from adapters.system.clock import SystemClock
+from bot.building import claude, redactor, rules, stop_on_signal
+from bot.demo.machine import DemoMachine
+from bot.demo.only_one import only_one
+from bot.house import Plan, SlackAccess, open_house
+from bot.logs import configure_logs
+from bot.settings import Access, Secrets, Settings
+from bot.settings_file import load_secrets
+from bot.workspace.server import WorkspaceServer
+from bot.workspace.state import Workspace
+from bot.workspace.world import U_ADA
+from core.errors import WatchkeeperError
+from core.ports import Model
+
+QUESTION = "why is the disk on host:demo filling up?"
+WELCOME = f"""\
+**Welcome.** This is a local workspace: it runs on your machine and speaks Slack's own protocol to \
+the unchanged bot. Nothing leaves this computer.
+
+You are **Ada**, who may ask. The machine `host:demo` is real, but a throw-away one. Ask in this \
+channel:
+
+> @Watchkeeper {QUESTION}
+"""
+REHEARSED = (
+    "\nThe model is a rehearsal: its words are written ahead, the commands and results real."
+)
+REPLY_DELAY_S = 0.8
+"""The rehearsal's pause before each reply, so that its steps can be watched."""
+
+
+class NoSandboxError(WatchkeeperError):
+    """A real model may only work on the demo's machine when that is sandboxed."""
+
+
+def demo(
+    *,
+    real_model: Annotated[
+        bool, typer.Option("--real-model", help="Use ANTHROPIC_API_KEY instead of the rehearsal.")
+    ] = False,
+    port: Annotated[int, typer.Option(help="The page's port; 0 lets the system choose.")] = 0,
+) -> None:
+    """Try it in the browser: a local Slack, a throw-away machine, no accounts."""
+    secrets = load_secrets("anthropic_api_key") if real_model else Secrets()
+    configure_logs(redactor(secrets), level="warning")
+    asyncio.run(_demo(secrets, is_real=real_model, port=port))
+
+
+async def _demo(secrets: Secrets, *, is_real: bool, port: int) -> None:
+    settings = Settings(access=Access(ask=(U_ADA,)))
+    with only_one(state_folder()) as folder, tempfile.TemporaryDirectory() as scratch:
+        async with _machine(folder) as machine, _model(settings, secrets, is_real) as model:
+            if is_real and not machine.is_sandboxed:
+                raise NoSandboxError(f"--real-model needs the sandbox: {machine.why_not}")
+            async with _workspace(machine, is_real=is_real, port=port) as (workspace, server):
+                plan = Plan(
+                    database=Path(scratch) / "demo.db",
+                    slack=SlackAccess(workspace.bot_token, workspace.app_token, server.api_url),
+                    model=model,
+                    machines=(machine_settings(machine),),
+                    rules=rules(settings, secrets),
+                    stop_grace_s=2.0,
+                )
+                async with open_house(plan) as house:
+                    typer.echo(f"Open this page: {server.page_url}\nStop with Ctrl-C.")
+                    with stop_on_signal() as stop:
+                        await house.work(stop)
+
+
+def machine_settings(machine: DemoMachine) -> MachineSettings:
+    """The throw-away machine as `host:demo`, its key pinned."""
+    return MachineSettings(
+        name="host:demo",
+        address=machine.address,
+        port=machine.port,
+        user=machine.user,
+        key_file=machine.client_key,
+        host_keys=(machine.host_key,),
+        description="the demo's throw-away machine",
+        tags=("demo",),
+    )
+
+
+def state_folder() -> Path:
+    """Where the machine's keys and its record are kept between a kill and a restart."""
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state) / "watchkeeper" / "demo"
+
+
+@asynccontextmanager
+async def _machine(folder: Path) -> AsyncIterator[DemoMachine]:
+    machine = await DemoMachine.start(folder)
+    try:
+        yield machine
+    finally:
+        await machine.stop()
+
+
+@asynccontextmanager
+async def _model(settings: Settings, secrets: Secrets, is_real: bool) -> AsyncIterator[Model]:
+    if is_real:
+        async with claude(settings, secrets) as model:
+            yield model
+    else:
+        yield RehearsalModel(delay_s=REPLY_DELAY_S)
+
+
+@asynccontextmanager
+async def _workspace(
+    machine: DemoMachine, *, is_real: bool, port: int
+) -> AsyncIterator[tuple[Workspace, WorkspaceServer]]:
+    notice = ""
+    if not machine.is_sandboxed:
+        notice = f"No sandbox ({machine.why_not}): only the rehearsal's own commands run."
+    workspace = Workspace(SystemClock(), notice=notice)
+    workspace.welcome(WELCOME if is_real else WELCOME + REHEARSED, QUESTION)
+    server = WorkspaceServer(workspace)
+    await server.start(port)
+    try:
+        yield workspace, server
+    finally:
+        await server.close()
