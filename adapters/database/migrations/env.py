@@ -1,0 +1,7 @@
+"""How Alembic runs the steps: on the connection it is given, inside the caller's transaction."""
+
+from alembic import context
+
+context.configure(connection=context.config.attributes["connection"], transactional_ddl=True)
+with context.begin_transaction():
+    context.run_migrations()
