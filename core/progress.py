@@ -69,7 +69,7 @@ def _step(step: CallProgress, *, is_over: bool) -> Step:
         outcome = step.settled.result.outcome
         states: dict[str, StepState] = {"ok": "ok", "refused": "refused", "not_run": "not_run"}
         state = "ok" if outcome == "waiting" else states.get(outcome, "failed")
-        detail = _detail(step.settled.result.text)
+        detail = _detail(step)
     elif not step.verdict or is_over:
         state = "not_run"
     return Step(
@@ -81,13 +81,15 @@ def _step(step: CallProgress, *, is_over: bool) -> Step:
     )
 
 
-def _detail(text: str) -> str:
-    """The end of what a call said, on one line: that is where commands put their conclusion."""
+def _detail(step: CallProgress) -> str:
+    """How a call ended, and the last line of what it said: that is where a conclusion stands."""
+    text = step.settled.result.text if step.settled else ""
     lines = [re.sub(r"</?data[^>]*>", "", line).strip() for line in text.splitlines()]
     kept = [line for line in lines if line]
     if not kept:
         return ""
-    return one_line(kept[0] if len(kept) == 1 else f"{kept[0]} · {kept[-1]}", DETAIL_CHARS)
+    head = kept[0].removeprefix(f"{machine_of(step.call)}: ")
+    return one_line(head if len(kept) == 1 else f"{head} · {kept[-1]}", DETAIL_CHARS)
 
 
 def title_of(call: Call) -> str:
@@ -133,8 +135,7 @@ def rest_words(turn: TurnState, rest: TurnRested, limit: int) -> list[Content]:
 def brief(turn: TurnState) -> str:
     """The failed calls of a turn and the ends of what they said, for whoever helps it out."""
     lines = [
-        f"• {machine_of(step.call)} `{one_line(title_of(step.call), TITLE_CHARS)}`: "
-        f"{_detail(step.settled.result.text) if step.settled else ''}"
+        f"• {machine_of(step.call)} `{one_line(title_of(step.call), TITLE_CHARS)}`: {_detail(step)}"
         for step in turn.failures[-5:]
     ]
     return "\n".join([*lines, "What should I do?"]) if lines else "What should I do?"

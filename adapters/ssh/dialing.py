@@ -5,8 +5,8 @@ them times out. So each hop is dialled here, owned by the connection, and closed
 """
 
 import asyncio
-from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 
 import asyncssh
@@ -30,17 +30,24 @@ async def dial(route: Route, limits: Limits) -> Connection:
     async with AsyncExitStack() as stack:
         ssh: asyncssh.SSHClientConnection | None = None
         for settings in route:
-            try:
+            with _told_under(route[-1].name, settings.name):
                 ssh = await _log_in(settings, ssh, limits)
-            except MachineUnreachableError as error:
-                if settings is route[-1]:
-                    raise
-                why = f"its jump host {settings.name} is unreachable: {error.why}"
-                raise MachineUnreachableError(route[-1].name, why) from error
             stack.push_async_callback(hang_up, ssh, limits.close_s)
         if ssh is None:
             raise ValueError("a route has at least one machine")
         return Connection(ssh, stack.pop_all(), limits.places)
+
+
+@contextmanager
+def _told_under(target: str, name: str) -> Iterator[None]:
+    """A jump host out of reach is told as its target's fault, since that is what was asked for."""
+    try:
+        yield
+    except MachineUnreachableError as error:
+        if name == target:
+            raise
+        why = f"its jump host {name} is unreachable: {error.why}"
+        raise MachineUnreachableError(target, why) from error
 
 
 async def _log_in(

@@ -8,7 +8,7 @@ import asyncio
 import os
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -28,7 +28,6 @@ from bot.workspace.server import WorkspaceServer
 from bot.workspace.state import Workspace
 from bot.workspace.world import U_ADA
 from core.errors import WatchkeeperError
-from core.ports import Model
 
 QUESTION = "why is the disk on host:demo filling up?"
 WELCOME = f"""\
@@ -43,7 +42,7 @@ channel:
 REHEARSED = (
     "\nThe model is a rehearsal: its words are written ahead, the commands and results real."
 )
-REPLY_DELAY_S = 0.8
+REPLY_DELAY_S = 1.8
 """The rehearsal's pause before each reply, so that its steps can be watched."""
 
 
@@ -66,23 +65,30 @@ def demo(
 
 async def _demo(secrets: Secrets, *, is_real: bool, port: int) -> None:
     settings = Settings(access=Access(ask=(U_ADA,)))
-    with only_one(state_folder()) as folder, tempfile.TemporaryDirectory() as scratch:
-        async with _machine(folder) as machine, _model(settings, secrets, is_real) as model:
-            if is_real and not machine.is_sandboxed:
-                raise NoSandboxError(f"--real-model needs the sandbox: {machine.why_not}")
-            async with _workspace(machine, is_real=is_real, port=port) as (workspace, server):
-                plan = Plan(
-                    database=Path(scratch) / "demo.db",
-                    slack=SlackAccess(workspace.bot_token, workspace.app_token, server.api_url),
-                    model=model,
-                    machines=(machine_settings(machine),),
-                    rules=rules(settings, secrets),
-                    stop_grace_s=2.0,
-                )
-                async with open_house(plan) as house:
-                    typer.echo(f"Open this page: {server.page_url}\nStop with Ctrl-C.")
-                    with stop_on_signal() as stop:
-                        await house.work(stop)
+    async with AsyncExitStack() as parts:
+        folder = parts.enter_context(only_one(state_folder()))
+        scratch = parts.enter_context(tempfile.TemporaryDirectory())
+        machine = await parts.enter_async_context(_machine(folder))
+        if is_real and not machine.is_sandboxed:
+            raise NoSandboxError(f"--real-model needs the sandbox: {machine.why_not}")
+        workspace = _workspace(machine, is_real=is_real)
+        server = WorkspaceServer(workspace)
+        await server.start(port)
+        parts.push_async_callback(server.close)
+        plan = Plan(
+            database=Path(scratch) / "demo.db",
+            slack=SlackAccess(workspace.bot_token, workspace.app_token, server.api_url),
+            model=await parts.enter_async_context(claude(settings, secrets))
+            if is_real
+            else RehearsalModel(delay_s=REPLY_DELAY_S),
+            machines=(machine_settings(machine),),
+            rules=rules(settings, secrets),
+            stop_grace_s=2.0,
+        )
+        house = await parts.enter_async_context(open_house(plan))
+        stop = parts.enter_context(stop_on_signal())
+        typer.echo(f"Open this page: {server.page_url}\nStop with Ctrl-C.")
+        await house.work(stop)
 
 
 def machine_settings(machine: DemoMachine) -> MachineSettings:
@@ -114,27 +120,13 @@ async def _machine(folder: Path) -> AsyncIterator[DemoMachine]:
         await machine.stop()
 
 
-@asynccontextmanager
-async def _model(settings: Settings, secrets: Secrets, is_real: bool) -> AsyncIterator[Model]:
-    if is_real:
-        async with claude(settings, secrets) as model:
-            yield model
-    else:
-        yield RehearsalModel(delay_s=REPLY_DELAY_S)
-
-
-@asynccontextmanager
-async def _workspace(
-    machine: DemoMachine, *, is_real: bool, port: int
-) -> AsyncIterator[tuple[Workspace, WorkspaceServer]]:
+def _workspace(machine: DemoMachine, *, is_real: bool) -> Workspace:
     notice = ""
     if not machine.is_sandboxed:
-        notice = f"No sandbox ({machine.why_not}): only the rehearsal's own commands run."
+        notice = (
+            f"No sandbox ({machine.why_not}): only the rehearsal's own commands run, and what they"
+            " say of disks and processes is about this computer."
+        )
     workspace = Workspace(SystemClock(), notice=notice)
     workspace.welcome(WELCOME if is_real else WELCOME + REHEARSED, QUESTION)
-    server = WorkspaceServer(workspace)
-    await server.start(port)
-    try:
-        yield workspace, server
-    finally:
-        await server.close()
+    return workspace

@@ -40,10 +40,9 @@ def is_alive(process: Process) -> bool:
 async def end_all(processes: Sequence[Process], first: signal.Signals) -> bool:
     """Send `first`, after a grace SIGKILL. True when none is left."""
     for number in (first, signal.SIGKILL):
-        for process in processes:
-            if is_alive(process):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(process.pid, number)
+        for process in filter(is_alive, processes):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process.pid, number)
         if await _are_gone(processes):
             return True
     return False

@@ -50,7 +50,7 @@ async def test_each_line_of_the_card_names_its_machine() -> None:
         ("host:demo", "rm x", "refused"),
         ("", "list_machines", "not_run"),
     ]
-    assert card.steps[0].detail == "host:demo: exit 0 · up 3 days"
+    assert card.steps[0].detail == "exit 0 · up 3 days"
 
 
 async def test_a_folded_transcript_equals_the_state_kept_while_running() -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
 from adapters.slack.client import open_client
@@ -65,22 +65,19 @@ async def hearing(
     """A workspace and an ear, both closed at the end of the block."""
     workspace = Workspace(ManualClock())
     server = WorkspaceServer(workspace, retry_delays_s)
-    await server.start()
     inbox, acks = Inbox(), list[float]()
-    try:
-        async with open_client(workspace.bot_token, server.api_url) as client:
-            ear = SlackEar(
-                client,
-                app_token or workspace.app_token,
-                inbox.accept,
-                EarOptions(on_ack=acks.append, first_retry_s=0.01, grace_s=2.0),
-            )
-            account = Account(client)
-            try:
-                if is_started:
-                    await ear.start(account)
-                yield Hearing(workspace, server, ear, account, inbox, acks)
-            finally:
-                await ear.close()
-    finally:
-        await server.close()
+    async with AsyncExitStack() as parts:
+        await server.start()
+        parts.push_async_callback(server.close)
+        client = await parts.enter_async_context(open_client(workspace.bot_token, server.api_url))
+        ear = SlackEar(
+            client,
+            app_token or workspace.app_token,
+            inbox.accept,
+            EarOptions(on_ack=acks.append, first_retry_s=0.01, grace_s=2.0),
+        )
+        parts.push_async_callback(ear.close)
+        account = Account(client)
+        if is_started:
+            await ear.start(account)
+        yield Hearing(workspace, server, ear, account, inbox, acks)

@@ -16,6 +16,8 @@ type Emoji = { name: string };
 
 /** An emoji as the page draws it, or as the library would. */
 export function drawEmoji<E extends Emoji>(data: E, otherwise: (data: E) => ReactNode): ReactNode {
+  // A time of day such as 22:28:25 holds no emoji.
+  if (/^\d+$/.test(data.name)) return `:${data.name}:`;
   const known = SIGNS[data.name];
   if (!known) return otherwise(data);
   const [sign, colour] = known;

@@ -1,0 +1,5 @@
+"""`python -m bot` is `watchkeeper`."""
+
+from bot.cli import main
+
+main()

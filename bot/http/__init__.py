@@ -1,0 +1,1 @@
+"""What the program tells over HTTP about itself: health, readiness, metrics."""
