@@ -7,6 +7,8 @@ DEV := .venv/.locked-dev
 # Two workers; a file's tests stay together, so that its servers are started once.
 WORKERS ?= 2
 PYTEST_ARGS ?=
+# Options of the demo, e.g. DEMO=--real-model
+DEMO ?=
 
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-fast lint bench web lock system-packages
@@ -19,7 +21,7 @@ help:
 	@echo "make lock       locks the newest allowed versions of all dependencies"
 
 demo: $(RUN)
-	@exec $(PY) -m bot demo
+	@exec $(PY) -m bot demo $(DEMO)
 
 test: system-packages $(DEV) lint
 	$(PY) -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
