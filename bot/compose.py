@@ -48,6 +48,7 @@ class Rooms:
 
 def assemble(ports: Ports, rules: Rules) -> Rooms:
     """Wire core's rooms to these ports."""
+    inbox = Inbox(ports.store, ports.clock, rules.access, rules.redact)
     calls = CallDesk(rules.tools, ports.fleet, rules.redact, rules.limits)
     dispatcher = Dispatcher(
         store=ports.store,
@@ -58,9 +59,10 @@ def assemble(ports: Ports, rules: Rules) -> Rooms:
         limits=rules.limits,
         soul=rules.soul,
         model_name=rules.model_name,
+        accept=inbox.accept,
     )
     courier = Courier(ports.store, ports.chat, ports.clock, rules.limits.edit_every_s)
     return Rooms(
-        inbox=Inbox(ports.store, ports.clock, rules.access, rules.redact),
+        inbox=inbox,
         handlers={"turn": dispatcher.look, "notice": courier.look},
     )

@@ -19,6 +19,8 @@ def ssh_settings(machines: Iterable[MachineSettings]) -> tuple[ssh.MachineSettin
             jump=machine.jump,
             description=machine.description,
             tags=machine.tags,
+            passphrase_env=machine.passphrase_env,
+            agent=machine.agent,
         )
         for machine in machines
     )

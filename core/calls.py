@@ -16,7 +16,7 @@ from core.dialogue import Call, CallResult, Outcome
 from core.events import CallSettled, CallStarted, Event, Verdict
 from core.ids import OutputId
 from core.limits import Limits
-from core.outputs import as_data, clean, cut, one_line
+from core.outputs import as_data, clean, cut, neutral, one_line
 from core.ports import Fleet, Output
 from core.record import SessionRecord
 from core.redaction import Redactor
@@ -28,6 +28,11 @@ UNKNOWN = (
     "outcome unknown: I was interrupted while it ran, so it may have run, in whole or in part."
     " Look at what it left before you repeat it."
 )
+
+
+FAULT_CHARS = 500
+"""How much of what is said beside a call's data is shown; the model's own words may be in it."""
+MOST_FAULTS = 8
 
 
 @dataclass(frozen=True)
@@ -72,8 +77,14 @@ class CallDesk:
         return wave
 
     def not_run(self, turn: TurnState, why: str) -> list[Event]:
-        """The results of all calls that are still open: they were not run."""
-        return [_settled(step.call, "not_run", f"not run: {why}") for step in turn.open_steps]
+        """The results of all calls that are still open: they were not run. Of one that had begun
+        to change something nobody knows that."""
+        return [
+            _settled(step.call, "unknown", UNKNOWN)
+            if step.changes_something
+            else _settled(step.call, "not_run", f"not run: {why}")
+            for step in turn.open_steps
+        ]
 
     def _prepare(self, call: Call) -> Prepared | CallSettled:
         tool = self.tools.get(call.tool)
@@ -83,13 +94,16 @@ class CallDesk:
         try:
             prepared = tool.prepare(call.arguments)
         except ValidationError as error:
-            return _settled(call, "invalid", _what_is_wrong(error))
-        if prepared.verdict.decision == "run":
+            return _settled(call, "invalid", neutral(self.redact(_what_is_wrong(error))))
+        verdict = prepared.verdict
+        if verdict.decision == "run":
             return prepared
-        text = f"refused by the rule “{prepared.verdict.rule}”: {prepared.verdict.reason}"
-        if prepared.verdict.decision == "ask":
+        reason = neutral(one_line(self.redact(clean(verdict.reason)), FAULT_CHARS))
+        text = f"refused by the rule “{verdict.rule}”: {reason}"
+        if verdict.decision == "ask":
             text += ". It would need an approval, and nothing can be approved yet"
-        return _settled(call, "refused", self.redact(text), prepared.verdict)
+        told = verdict.model_copy(update={"reason": reason})
+        return _settled(call, "refused", text, told)
 
     async def _run(self, record: SessionRecord, wave: Sequence[tuple[Call, Prepared]]) -> None:
         started = [CallStarted(call=call.id, verdict=ready.verdict) for call, ready in wave]
@@ -112,11 +126,12 @@ class CallDesk:
         self, call: Call, result: ToolResult, number: int, took_s: float
     ) -> tuple[CallSettled, Output | None]:
         """A tool's end as the model is told of it, and the whole of what had to be cut."""
-        head = self.redact(clean(result.head))
-        body = self.redact(clean(result.body)).strip("\n")
+        head = neutral(one_line(self.redact(clean(result.head)), FAULT_CHARS))
+        body = self.redact(clean(result.body)).rstrip("\n")
         digest = hashlib.sha256(f"{head}\n{body}".encode()).hexdigest()[:16]
-        shown = cut(body, self.limits.shown_chars, f"o{number}")
-        was_cut = result.is_kept and shown != body
+        name = result.excerpt_of or f"o{number}"
+        shown = cut(body, self.limits.shown_chars, name, result.from_line)
+        was_cut = not result.excerpt_of and shown != body
         kept = Output(OutputId(f"o{number}"), body) if was_cut else None
         text = f"{head}\n{as_data(result.label, shown)}" if body else head
         settled = _settled(call, result.outcome, text)
@@ -148,8 +163,12 @@ def _settled(
 
 
 def _what_is_wrong(error: ValidationError) -> str:
+    found = error.errors(include_url=False, include_input=False)
     faults = [
-        f"{'.'.join(map(str, fault['loc'])) or 'arguments'}: {one_line(fault['msg'], 200)}"
-        for fault in error.errors(include_url=False, include_input=False)
+        f"{one_line(clean('.'.join(map(str, fault['loc']))), 60) or 'arguments'}:"
+        f" {one_line(clean(fault['msg']), 200)}"
+        for fault in found[:MOST_FAULTS]
     ]
+    if len(found) > MOST_FAULTS:
+        faults.append(f"and {len(found) - MOST_FAULTS} more")
     return "The arguments do not fit. " + "; ".join(faults) + "."

@@ -32,6 +32,11 @@ class Courier:
     _never_left: set[NoticeId] = field(default_factory=set)
     _pauses: dict[SessionId, float] = field(default_factory=dict)
 
+    @property
+    def remembered(self) -> int:
+        """How many things it keeps in memory."""
+        return len(self._edited) + len(self._never_left) + len(self._pauses)
+
     async def look(self, key: str) -> float | None:
         """Deliver what is pending in this session; seconds until the next edit or try is due."""
         session = SessionId(key)
@@ -52,20 +57,21 @@ class Courier:
             if isinstance(chosen, float):
                 return chosen
             try:
-                ref = await self._deliver(chosen)
+                delivered = await self._deliver(chosen)
             except ChatRefusedError as refused:
-                await self._settle(chosen, chosen.ref, refused.code)
-            else:
-                await self._settle(chosen, ref)
+                self._never_left.discard(chosen.notice.id)
+                delivered = _shown(chosen, chosen.ref, refused.code)
+            settled = replace(self._change(chosen), delivered=(delivered,))
+            await self.store.commit("settle_notice", settled)
         return None
 
     def _choose(self, pending: Sequence[PendingNotice]) -> PendingNotice | float:
         """The next to deliver, or the seconds until one may be edited again."""
+        self._forget(self.clock.now() - self.edit_every_s)
         new = [one for one in pending if one.ref is None]
         if new:
             return min(new, key=lambda one: one.seq)
         now = self.clock.now()
-        self._forget(now - self.edit_every_s)
         waits = {one.notice.id: self._edit_due(one) - now for one in pending}
         soonest = min(pending, key=lambda one: waits[one.notice.id])
         wait = waits[soonest.notice.id]
@@ -78,23 +84,21 @@ class Courier:
     def _edit_due(self, one: PendingNotice) -> float:
         return self._edited.get(one.notice.id, 0.0) + self.edit_every_s
 
-    async def _deliver(self, one: PendingNotice) -> MessageRef | None:
+    async def _deliver(self, one: PendingNotice) -> Delivered:
         if one.ref is None:
             return await self._post(one)
         await self.chat.edit(one.ref, one.notice)
         self._edited[one.notice.id] = self.clock.now()
-        return one.ref
+        return _shown(one, one.ref)
 
-    async def _post(self, one: PendingNotice) -> MessageRef | None:
+    async def _post(self, one: PendingNotice) -> Delivered:
         notice = one.notice
         if one.is_stamped and notice.id not in self._never_left:
             if notice.only_for:
-                return None
+                return _shown(one, None)
             found = await self.chat.find(notice)
             if found:
-                if one.version > 1:
-                    await self.chat.edit(found, notice)
-                return found
+                return _found(one, found)
         elif not one.is_stamped:
             stamped = replace(self._change(one), stamped=(notice.id,))
             await self.store.commit("stamp_notice", stamped)
@@ -105,12 +109,16 @@ class Courier:
             raise
         self._never_left.discard(notice.id)
         self._edited[notice.id] = self.clock.now()
-        return ref
-
-    async def _settle(self, one: PendingNotice, ref: MessageRef | None, failure: str = "") -> None:
-        delivered = Delivered(one.notice.id, one.version, ref, failure)
-        change = replace(self._change(one), delivered=(delivered,))
-        await self.store.commit("settle_notice", change)
+        return _shown(one, ref)
 
     def _change(self, one: PendingNotice) -> Change:
         return Change(session=one.notice.session, at=self.clock.now())
+
+
+def _shown(one: PendingNotice, ref: MessageRef | None, failure: str = "") -> Delivered:
+    return Delivered(one.notice.id, one.version, ref, failure)
+
+
+def _found(one: PendingNotice, ref: MessageRef) -> Delivered:
+    """The message is there. Which of several versions it shows is not known; then none counts."""
+    return Delivered(one.notice.id, one.version if one.version == 1 else 0, ref)

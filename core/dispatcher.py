@@ -1,14 +1,21 @@
 """Gives sessions their turns: one at a time for each session, over all wakes that come for it.
 
 The handler is level-triggered. It reads the inbox and the transcript, begins a turn or takes up the
-open one, runs it to its rest, and looks again; a wake that finds nothing to do costs one query.
+open one, runs it to its rest, and looks again. A wake that finds nothing to do is cheap: it reads
+the session's row and its inbox.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from core.calls import CallDesk
-from core.errors import ChatError
+from core.errors import (
+    ChatBusyError,
+    ChatRefusedError,
+    ChatUnreachableError,
+    StaleTranscriptError,
+)
 from core.events import (
     Cause,
     ConversationFramed,
@@ -18,23 +25,31 @@ from core.events import (
     TurnResumed,
     TurnStarted,
 )
-from core.ids import NoticeId, PersonId, SessionId
+from core.ids import NoticeId, PersonId, SessionId, Thread
+from core.incoming import IncomingMessage, message_of
 from core.limits import Limits
 from core.notices import Notice, Remark
-from core.outputs import clean
+from core.outputs import clean, one_line
 from core.ports import Chat, Clock, Model, Store, Wake
+from core.progress import Showing
 from core.prompt import frame
 from core.record import SessionRecord
 from core.soul import Soul
 from core.turn import Turn, read, sources
 from core.wakeups import GoOnAsked, MessageArrived, RetryDue, StopAsked, Wakeup, due
 
+LOOK_AGAIN_S = 1.0
+CHAT_AGAIN_S = 5.0
+LATE_S = 2.0
+"""A first message younger than this was not overtaken by an answer to it."""
+AUTHOR_CHARS = 80
+NO_RETRY = "Stopped. I do not try again by myself. Write to me to start afresh."
 NOTHING_RUNS = "Nothing is running here, so there is nothing to stop."
 
 
 @dataclass(frozen=True)
 class Dispatcher:
-    """The handler for wakes of the kind `turn`."""
+    """The handler for wakes of the kind `turn`. `accept` is the inbox's door."""
 
     store: Store
     chat: Chat
@@ -44,6 +59,7 @@ class Dispatcher:
     limits: Limits
     soul: Soul
     model_name: str
+    accept: Callable[[IncomingMessage], Awaitable[object]]
 
     async def look(self, key: str) -> float | None:
         """Give the session turns until nothing is left to do; seconds until something is due."""
@@ -51,16 +67,44 @@ class Dispatcher:
         row = await self.store.session(session)
         if row is None:
             return None
-        record = SessionRecord(self.store, self.clock, row.thread, self.limits.answer_chars)
-        if row.is_turn_open:
-            await record.load()
-            await self._resume(record)
-        while unread := await self.store.unread(session, self.clock.now()):
-            if not record.state.length:
-                await record.load()
-            await self._begin(record, unread)
+        shown = Showing(self.calls.redact, self.limits.answer_chars)
+        record = SessionRecord(self.store, self.clock, row.thread, shown)
+        try:
+            if row.is_turn_open or await self.store.unread(session, self.clock.now()):
+                await self._give_turns(record)
+        except StaleTranscriptError:
+            return LOOK_AGAIN_S  # a message was withdrawn, or the turn is in other hands
+        except ChatBusyError as busy:
+            return max(LOOK_AGAIN_S, busy.retry_in_s)
+        except ChatUnreachableError:
+            return CHAT_AGAIN_S
         later = [due(wakeup) for wakeup in await self.store.unread(session)]
         return max(0.0, min(later) - self.clock.now()) if later else None
+
+    async def _give_turns(self, record: SessionRecord) -> None:
+        await record.load()
+        await self._resume(record)
+        if record.state.frame is None:
+            await self._catch_up(record.thread)
+        while unread := await self.store.unread(record.session, self.clock.now()):
+            await self._begin(record, unread)
+
+    async def _catch_up(self, thread: Thread) -> None:
+        """Take in what was written after a message that opens a session and was late to arrive.
+
+        What came before it was not ours then and was not kept. Considered: keeping such messages
+        for a while. That stores what people say in threads that have nothing to do with us.
+        """
+        unread = await self.store.unread(thread.session, self.clock.now())
+        opener = next((wakeup for wakeup in unread if isinstance(wakeup, MessageArrived)), None)
+        if opener is None or self.clock.now() - opener.sent_at < LATE_S:
+            return
+        try:
+            missed = await self.chat.written_after(thread, message_of(opener.source))
+        except ChatRefusedError:
+            return
+        for message in missed:
+            await self.accept(message)
 
     async def _resume(self, record: SessionRecord) -> None:
         turn = record.state.turn
@@ -72,16 +116,16 @@ class Dispatcher:
 
     async def _begin(self, record: SessionRecord, unread: Sequence[Wakeup]) -> None:
         """Read what is there and start a turn for it, or say why there is none to start."""
-        if all(isinstance(wakeup, StopAsked) for wakeup in unread):
-            await self._nothing_to_stop(record, unread)
-            return
-        cause = _cause(unread)
         retries = [w for w in await self.store.unread(record.session) if isinstance(w, RetryDue)]
-        consumed = {*sources(unread), *sources(retries)}
-        opening = await self._opening(record, unread)
-        turn = TurnStarted(turn=record.state.turns + 1, cause=cause)
+        spoken = list(takewhile(lambda wakeup: not isinstance(wakeup, StopAsked), unread))
+        if not spoken:
+            stops = list(takewhile(lambda wakeup: isinstance(wakeup, StopAsked), unread))
+            await self._nothing_to_stop(record, stops, retries)
+            return
+        opening = await self._opening(record, spoken)
+        turn = TurnStarted(turn=record.state.turns + 1, cause=_cause(spoken))
+        consumed = dict.fromkeys((*sources(spoken), *sources(retries)))
         change = replace(record.blank(), consumed=tuple(consumed))
-        spoken = [wakeup for wakeup in unread if not isinstance(wakeup, StopAsked)]
         await record.write("open_turn", [*opening, turn, *read(spoken)], change)
         await self._run(record)
 
@@ -105,22 +149,27 @@ class Dispatcher:
             return ParentShown(author="", text="")
         try:
             parent = await self.chat.parent(record.thread)
-        except ChatError as error:
-            return ParentShown(author="", text=f"(it could not be read: {error})")
+        except ChatRefusedError as error:
+            return ParentShown(author="", text=f"(it could not be read: {error.code})")
         if parent is None:
             return ParentShown(author="", text="")
-        return ParentShown(author=parent.author, text=self.calls.redact(clean(parent.text)))
+        redact = self.calls.redact
+        author = one_line(redact(clean(parent.author)), AUTHOR_CHARS)
+        return ParentShown(author=author, text=redact(clean(parent.text)))
 
-    async def _nothing_to_stop(self, record: SessionRecord, stops: Sequence[Wakeup]) -> None:
+    async def _nothing_to_stop(
+        self, record: SessionRecord, stops: Sequence[Wakeup], retries: Sequence[Wakeup]
+    ) -> None:
+        """A stop while no turn runs: a turn that was to be tried again is not."""
         notice = Notice(
             id=NoticeId(f"told:{stops[0].source}"),
             session=record.session,
             thread=record.thread,
-            content=Remark(text=NOTHING_RUNS),
+            content=Remark(text=NO_RETRY if retries else NOTHING_RUNS),
         )
         change = replace(
             record.blank(),
-            consumed=sources(stops),
+            consumed=sources([*stops, *retries]),
             notices=(notice,),
             wakes=(Wake("notice", record.session),),
         )

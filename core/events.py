@@ -14,6 +14,7 @@ from core.values import Value
 
 RestKind = Literal["finished", "wait", "capped", "stuck", "stopped", "failed", "unreachable"]
 Cause = Literal["message", "go_on", "retry"]
+Unusable = Literal["empty", "refused", "cut", "malformed"]
 Risk = Literal["read_only", "config_mutation", "destructive", "refused"]
 
 
@@ -99,7 +100,11 @@ class TurnResumed(Value):
 
 
 class ModelReplied(Value):
-    """A whole reply came. `nudge` is the note shown to the model just before it, if any."""
+    """A whole reply came. `nudge` is the note shown to the model just before it, if any.
+
+    Its `text` is without secrets. Its calls and `raw` are as they came: they are run, and said to
+    the model again, to the letter.
+    """
 
     kind: Literal["model_replied"] = "model_replied"
     reply: ModelReply
@@ -107,10 +112,10 @@ class ModelReplied(Value):
 
 
 class ReplyDiscarded(Value):
-    """A reply was empty, refused or cut; it is never rendered, only counted."""
+    """A reply was empty, refused, cut or malformed; it is never rendered, only counted."""
 
     kind: Literal["reply_discarded"] = "reply_discarded"
-    why: Literal["empty", "refused", "cut"]
+    why: Unusable
     usage: Usage = Usage()
     request_id: str = ""
     detail: str = ""

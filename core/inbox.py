@@ -44,6 +44,8 @@ HELP = (
     "`status`: what I am doing. `stop`: I stop at the next step. `help`: this text.\n"
     "The same words work with `!` in front."
 )
+ANSWERED = ("status", "help")
+"""The words that are answered at once."""
 NOBODY = "You are not named in my settings, so I cannot take requests from you."
 
 
@@ -83,15 +85,13 @@ class Inbox:
         text = self._text(message.text)
         if not text and not message.is_addressed:
             return "ignored"
-        word = text.lower().removeprefix("!")
-        if word in ("status", "help"):
-            return await self._answer(message, word)
-        wakeup: Wakeup = MessageArrived(
+        arrived = MessageArrived(
             source=message.source, author=message.author, text=text, sent_at=message.sent_at
         )
-        if word == "stop":
-            wakeup = StopAsked(source=message.source, by=message.author)
-        return await self._accept(message.thread, wakeup)
+        if (word := _word(text)) in ANSWERED:
+            accepted = replace(self._change(message.thread), accepted=(arrived,))
+            return await self._answer(message.thread, word, message.source, accepted)
+        return await self._accept(message.thread, _meant(arrived))
 
     async def _accept(self, thread: Thread, wakeup: Wakeup) -> Taken:
         change = replace(
@@ -100,25 +100,23 @@ class Inbox:
         await self.store.commit("accept", change)
         return "accepted"
 
-    async def _answer(self, message: IncomingMessage, word: str) -> Taken:
-        """A word that needs no model: answered from the record, without disturbing a turn."""
-        session = message.thread.session
+    async def _answer(self, thread: Thread, word: str, source: SourceKey, change: Change) -> Taken:
+        """A word that needs no model: answered from the record, without disturbing a turn.
+
+        `change` takes in its message, `source`, which is thereby read.
+        """
         text = HELP
         if word == "status":
-            state = fold(await self.store.transcript(session))
-            text = describe(state, len(await self.store.unread(session)))
-        wakeup = MessageArrived(
-            source=message.source, author=message.author, text=word, sent_at=message.sent_at
-        )
-        notice = self._notice(message.thread, f"told:{message.source}", Remark(text=text))
-        change = replace(
-            self._change(message.thread),
-            accepted=(wakeup,),
-            consumed=(wakeup.source,),
+            state = fold(await self.store.transcript(thread.session))
+            text = describe(state, len(await self.store.unread(thread.session)), self.redact)
+        notice = self._notice(thread, f"told:{source}", Remark(text=text))
+        whole = replace(
+            change,
+            consumed=(*change.consumed, source),
             notices=(notice,),
-            wakes=(Wake("notice", session),),
+            wakes=(Wake("notice", thread.session),),
         )
-        await self.store.commit("tell", change)
+        await self.store.commit("tell", whole)
         return "answered"
 
     async def _edit(self, edit: IncomingEdit) -> Taken:
@@ -126,35 +124,59 @@ class Inbox:
             return "ignored"
         if not await self.store.is_accepted(edit.source):
             return "not_ours"
-        text = self._text(edit.text)
+        correction = MessageEdited(
+            source=SourceKey(f"{edit.source}#{edit.edit}"),
+            author=edit.author,
+            text=self._text(edit.text),
+        )
         unread = await self.store.unread(edit.thread.session)
         original = next((wakeup for wakeup in unread if wakeup.source == edit.source), None)
-        if isinstance(original, MessageArrived) and text:
-            revised = original.model_copy(update={"text": text})
+        if not correction.text:
+            return "ignored"
+        if isinstance(original, MessageArrived | StopAsked):
             try:
-                await self.store.commit(
-                    "revise", replace(self._change(edit.thread), revised=(revised,))
-                )
+                return await self._revise(edit, original, correction)
             except AlreadyReadError:
                 pass
-            else:
-                return "revised"
-        elif original is not None or not text:
-            return "ignored"
-        correction = MessageEdited(
-            source=SourceKey(f"{edit.source}#{edit.edit}"), author=edit.author, text=text
-        )
         return await self._accept(edit.thread, correction)
 
+    async def _revise(
+        self, edit: IncomingEdit, original: MessageArrived | StopAsked, correction: MessageEdited
+    ) -> Taken:
+        """Let the edit stand in for the message that no turn has read. The edit is noted as read,
+        so that its second delivery is no correction of itself."""
+        if isinstance(original, MessageArrived) and original.edit >= edit.edit:
+            return "duplicate"
+        revised = MessageArrived(
+            source=edit.source,
+            author=edit.author,
+            text=correction.text,
+            sent_at=original.sent_at if isinstance(original, MessageArrived) else self.clock.now(),
+            edit=edit.edit,
+        )
+        change = replace(
+            self._change(edit.thread),
+            accepted=(correction,),
+            consumed=(correction.source,),
+        )
+        if (word := _word(correction.text)) in ANSWERED:
+            return await self._answer(edit.thread, word, edit.source, change)
+        await self.store.commit("revise", replace(change, revised=(_meant(revised),)))
+        return "revised"
+
     async def _deletion(self, deletion: IncomingDeletion) -> Taken:
+        """Drop the message, or the edits of it, that no turn has read."""
         if not await self.store.is_accepted(deletion.source):
             return "not_ours"
-        change = replace(self._change(deletion.thread), withdrawn=(deletion.source,))
+        unread = await self.store.unread(deletion.thread.session)
+        gone = [one.source for one in unread if one.source.split("#")[0] == deletion.source]
+        change = replace(self._change(deletion.thread), withdrawn=tuple(gone))
         try:
-            await self.store.commit("withdraw", change)
+            if gone:
+                await self.store.commit("withdraw", change)
         except AlreadyReadError:
             return "ignored"
-        return "withdrawn"
+        return "withdrawn" if gone else "ignored"
 
     async def _click(self, click: IncomingClick) -> Taken:
         notice = await self.store.notice(click.notice)
@@ -194,3 +216,15 @@ class Inbox:
 
     def _notice(self, thread: Thread, key: str, content: Content) -> Notice:
         return Notice(id=NoticeId(key), session=thread.session, thread=thread, content=content)
+
+
+def _word(text: str) -> str:
+    """The message as the one word it may be."""
+    return text.lower().removeprefix("!")
+
+
+def _meant(message: MessageArrived) -> Wakeup:
+    """What a message that is not answered at once means."""
+    if _word(message.text) == "stop":
+        return StopAsked(source=message.source, by=message.author)
+    return message

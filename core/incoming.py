@@ -73,3 +73,8 @@ Incoming = IncomingMessage | IncomingEdit | IncomingDeletion | IncomingClick
 def message_source(thread: Thread, message: str) -> SourceKey:
     """The inbox key of a message: team, channel and message id."""
     return SourceKey(f"message:{thread.team}/{thread.channel}/{message}")
+
+
+def message_of(source: SourceKey) -> str:
+    """The message's id on the platform, from its inbox key."""
+    return source.rpartition("/")[2]

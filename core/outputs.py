@@ -2,16 +2,23 @@
 
 `clean` takes out what is no text, `cut` shortens to a head and a tail at line borders, `as_data`
 labels text as data so that the model cannot take it for a word of the system or of an operator.
+
+A terminal's sequence that never ends hides the rest of its line, not of the text. As in
+`core.redaction`, no pattern may look at one character again and again.
 """
 
 import re
 
+from pydantic import JsonValue
+
 _ANSI = re.compile(
     r"""
-      (?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]               # control sequences: colours, cursor
-    | (?:\x1b\]|\x9d)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?   # titles and links
-    | \x1b[PX^_][^\x1b]*(?:\x1b\\)?                  # device strings
-    | \x1b[ -/]*[0-~]                                # all other escapes
+    [\x1b\x9b\x9d](?:
+        (?:(?<=\x9b)|(?<=\x1b)\[)[0-?]*[ -/]*[@-~]       # control sequences: colours, cursor
+      | (?:(?<=\x9d)|(?<=\x1b)\])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?    # titles and links
+      | (?<=\x1b)[PX^_][^\x1b\n]*(?:\x1b\\)?             # device strings
+      | (?<=\x1b)[ -/]*[0-~]                             # all other escapes
+    )
     """,
     re.VERBOSE,
 )
@@ -20,8 +27,9 @@ _INVISIBLE = re.compile(
     "[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_UNSTORABLE = re.compile("[\ud800-\udfff\x00]")
 _MARK = re.compile(
-    r"<(?=\s*/?\s*(?:system|data|operator|note|assistant|human|user)\b)", re.IGNORECASE
+    r"<(?=[\s/]*+(?:system|data|operator|note|assistant|human|user)\b)", re.IGNORECASE
 )
 _HEAD_SHARE = 0.6
 
@@ -37,23 +45,36 @@ def clean(raw: bytes | str) -> str:
     return _SURROGATE.sub("\ufffd", text)
 
 
+def well_formed(value: JsonValue) -> JsonValue:
+    """The same JSON with every string, keys too, without what a store or a wire cannot carry."""
+    match value:
+        case str():
+            return _UNSTORABLE.sub("\ufffd", value)
+        case list():
+            return [well_formed(part) for part in value]
+        case dict():
+            return {_UNSTORABLE.sub("\ufffd", k): well_formed(v) for k, v in value.items()}
+    return value
+
+
 def one_line(text: str, limit: int) -> str:
     """The text on one line, at most `limit` characters, with an ellipsis where it was cut."""
     flat = " ".join(text.split())
     return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
 
 
-def cut(text: str, limit: int, output: str) -> str:
+def cut(text: str, limit: int, output: str, from_line: int = 1) -> str:
     """Head and tail of a text longer than `limit` characters, with a note of what is missing.
 
-    It is cut at line borders where there are any nearby. `output` is the id for `read_output`.
+    It is cut at line borders where there are any nearby. `output` is the id for `read_output`, of
+    which the text's first line is line `from_line`.
     """
     if len(text) <= limit:
         return text
     head = _to_line_end(text[: int(limit * _HEAD_SHARE)])
     tail = _from_line_start(text[len(text) - (limit - int(limit * _HEAD_SHARE)) :])
     missing = text[len(head) : len(text) - len(tail)]
-    first = head.count("\n") + 1
+    first = head.count("\n") + from_line
     note = (
         f"[… {len(missing):,} characters, {missing.count(chr(10)):,} lines are not shown; "
         f'read_output(id="{output}", from_line={first}, count=200) shows them …]'

@@ -11,6 +11,7 @@ from typing import Literal, Protocol
 from core.dialogue import ModelReply, ModelRequest
 from core.events import Event, Recorded
 from core.ids import NoticeId, OutputId, SessionId, SourceKey, Thread
+from core.incoming import IncomingMessage
 from core.notices import Notice
 from core.wakeups import Wakeup
 
@@ -179,6 +180,10 @@ class Chat(Protocol):
         ...
 
     async def parent(self, thread: Thread) -> Parent | None: ...
+    async def written_after(self, thread: Thread, message: str) -> Sequence[IncomingMessage]:
+        """What others wrote in the thread after this message, oldest first, each as it would have
+        come in."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from core.soul import Soul
 from core.tools import Toolset
 
 NUDGE = (
-    "Your last replies were empty. Reply with your next tool call, or with your answer to the"
-    " operator in words."
+    "Your last replies were empty or could not be used. Reply with your next tool call, or with"
+    " your answer to the operator in words."
 )
 REPEATED = (
     "You have made the same call with the same result {count} times. Repeating it will not change"

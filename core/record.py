@@ -13,8 +13,11 @@ from core.events import CallSettled, Event, Recorded, TurnRested
 from core.ids import NoticeId, SessionId, Thread
 from core.notices import Content, Notice
 from core.ports import Action, Change, Clock, Output, Store, Wake
-from core.progress import card_id, rest_words, turn_card
+from core.progress import Showing, card_id, rest_words, turn_card
 from core.session import SessionState, TurnState, apply, fold
+
+EDIT_DELAY_S = 0.2
+"""How long a change of a shown card waits, so that a burst of steps wakes the courier once."""
 
 
 class SessionRecord:
@@ -24,18 +27,23 @@ class SessionRecord:
     calls that run side by side settle at any time.
     """
 
-    def __init__(self, store: Store, clock: Clock, thread: Thread, answer_chars: int) -> None:
+    def __init__(self, store: Store, clock: Clock, thread: Thread, shown: Showing) -> None:
         self.store = store
         self.clock = clock
         self.thread = thread
         self.session: SessionId = thread.session
         self.state = SessionState()
-        self._answer_chars = answer_chars
+        self._shown = shown
         self._writing = asyncio.Lock()
 
     async def load(self) -> None:
         """Fold the stored transcript."""
         self.state = fold(await self.store.transcript(self.session))
+
+    async def is_outdated(self) -> bool:
+        """Whether somebody else has written to the transcript since it was read."""
+        row = await self.store.session(self.session)
+        return row is None or row.length != self.state.length
 
     async def write(
         self, action: Action, events: Sequence[Event], change: Change | None = None
@@ -59,14 +67,15 @@ class SessionRecord:
         rest = next((e for e in events if isinstance(e, TurnRested)), None)
         notices = self._notices(before.turn, after.turn, rest)
         base = change or self.blank()
-        wakes = (*base.wakes, Wake("notice", self.session)) if notices else base.wakes
+        is_edit = before.turn is not None and rest is None
+        wake = Wake("notice", self.session, EDIT_DELAY_S if is_edit else 0.0)
         whole = replace(
             base,
             at=now,
             expects=before.length,
             events=tuple(events),
             notices=(*base.notices, *notices),
-            wakes=wakes,
+            wakes=(*base.wakes, wake) if notices else base.wakes,
         )
         await self.store.commit(action, whole)
         self.state = after
@@ -81,10 +90,12 @@ class SessionRecord:
         turn = after or before
         if turn is None:
             return []
-        card = self._notice(card_id(self.session, turn.number), turn_card(turn, rest))
+        card = self._notice(
+            card_id(self.session, turn.number), turn_card(turn, self._shown.redact, rest)
+        )
         if rest is None:
             return [card]
-        words = rest_words(turn, rest, self._answer_chars)
+        words = rest_words(turn, rest, self._shown)
         ids = [NoticeId(f"rest:{self.session}:{turn.number}:{n}") for n in range(len(words))]
         return [card, *(self._notice(i, w) for i, w in zip(ids, words, strict=True))]
 

@@ -3,6 +3,10 @@
 Three kinds are known: tokens by their shape, values that follow a secret-looking name, and the
 program's own secrets, whatever they look like. Considered: detect-secrets and gitleaks rules, which
 score entropy and so redact checksums and ids that an operator needs to read.
+
+The text may be megabytes long and written by somebody who means harm, so no pattern may look at
+one character again and again: each begins with fixed letters or where a word begins, and what it
+repeats without a bound it does not give back.
 """
 
 import re
@@ -12,53 +16,65 @@ MASK = "[redacted]"
 
 _SHAPES = re.compile(
     r"""
-      xox[abeoprs]-[A-Za-z0-9-]{10,}                    # Slack tokens
+      xox[abcdeoprs]-[A-Za-z0-9-]{10,}                  # Slack tokens
     | xapp-[A-Za-z0-9-]{10,}
-    | sk-(?:ant-|proj-|live-|test-)?[A-Za-z0-9_-]{20,}  # Anthropic, OpenAI, Stripe
+    | hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_-]{8,}
+    | sk-(?:ant-|proj-|live-|test-)?[A-Za-z0-9_-]{20,}  # Anthropic, OpenAI
+    | [rs]k_(?:live|test)_[A-Za-z0-9]{16,}              # Stripe
     | (?:ghp|gho|ghu|ghs|ghr)_[A-Za-z0-9]{20,}          # GitHub
     | github_pat_[A-Za-z0-9_]{20,}
     | glpat-[A-Za-z0-9_-]{16,}                          # GitLab
     | (?:AKIA|ASIA)[A-Z0-9]{16}                         # AWS access keys
     | AIza[A-Za-z0-9_-]{35}                             # Google
     | ya29\.[A-Za-z0-9_-]{20,}
-    | eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}   # JSON web tokens
+    | eyJ(?:(?<![A-Za-z0-9_-]eyJ)|(?<=%[0-9A-Fa-f]{2}eyJ))   # JSON web tokens
+      [A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}
     | (?:hvs|hvb)\.[A-Za-z0-9_-]{20,}                   # Vault
     | dop_v1_[a-f0-9]{32,}                              # DigitalOcean
+    | hf_[A-Za-z0-9]{30,}                               # Hugging Face
     | npm_[A-Za-z0-9]{30,}
     | pypi-[A-Za-z0-9_-]{40,}
     """,
     re.VERBOSE,
 )
 _PRIVATE_KEY = re.compile(
-    r"-----BEGIN ([A-Z ]*PRIVATE KEY(?: BLOCK)?)-----.*?(?:-----END \1-----|\Z)", re.DOTALL
+    r"-----BEGIN ([A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?)-----.*?(?:-----END \1-----|\Z)", re.DOTALL
 )
-_URL_PASSWORD = re.compile(
-    r"(?P<head>[a-z][a-z0-9+.-]*://[^\s/:@]*:)(?P<value>[^\s/@]+)(?=@)", re.IGNORECASE
-)
+_URL_PASSWORD = re.compile(r"(?P<head>://[^\s/:@]{0,256}:)(?P<value>[^\s/]+)(?=@)")
 _BEARER = re.compile(
-    r"(?P<head>\b(?:bearer|basic)\s+)(?P<value>[A-Za-z0-9._~+/=-]{12,})", re.IGNORECASE
+    r"(?P<head>(?:[Bb]earer|BEARER|[Bb]asic|BASIC)[ \t]+)(?P<value>[A-Za-z0-9._~+/=-]{12,})"
 )
-_NAMED = re.compile(
+_NAMES = (
+    "passwd", "password", "passphrase", "secret", "token", "apikey", "api_key", "api-key",
+    "access_key", "access-key", "accesskey", "private_key", "private-key", "privatekey",
+    "credential", "auth_key", "auth-key", "authkey",
+)  # fmt: skip
+_AFTER_NAME = re.compile(
     r"""
     (?P<head>
-        ["']?\b[\w.-]*(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|apikey|access[_-]?key
-        |private[_-]?key|credential|auth[_-]?key)[\w.-]*["']?
-        \s*(?:[:=]|=>)\s*
+        [\w.-]{0,64}+ (?:\\{0,2}["'])? [^\S\n]{0,16}+ (?:=>|:=|[:=]) [^\S\n]{0,16}+
+      | (?P<flag>[\w-]{0,64}+[ \t]{1,16}+(?!-))
     )
-    (?P<value>"[^"\n]+"|'[^'\n]+'|[^\s"',;&]+)
+    (?:
+        (?P<quote>\\{0,2}["']) (?P<quoted>(?:(?!(?P=quote))(?:\\.|[^\\\n]))++)
+      | (?P<value>[^\s"',;&]++)
+    )
     """,
-    re.VERBOSE | re.IGNORECASE,
+    re.VERBOSE,
 )
-_FLAGGED = re.compile(
-    r"(?P<head>--?[\w-]*(?:password|passwd|secret|token|api-?key)[\w-]*[ =])(?P<value>[^\s-]\S*)",
+_FLAG_BEFORE = re.compile(r"(?:^|[^\w-])--?(?:\w[\w-]*)?\Z")
+_HARMLESS = re.compile(
+    r"true|false|null|none|yes|no|on|off|0|1|\[redacted\]|\$\w+|\$?\{\{?[^{}]*\}\}?|\$\(.*|<.*>|\*+",
     re.IGNORECASE,
 )
-_HARMLESS = {"true", "false", "null", "none", "yes", "no", "on", "off", "0", "1", MASK}
 _SHORTEST_OWN = 6
+_LONGEST_FLAG = 48
+_LONGEST_HARMLESS = 100
 
 
 class Redactor:
-    """Takes secrets out of text. `own` are values that must never appear (the settings' tokens)."""
+    """Takes secrets out of text. `own` are values that must never appear (the settings' tokens);
+    those under six characters are not looked for, since they would be found in any text."""
 
     def __init__(self, own: Iterable[str] = ()) -> None:
         values = sorted({v for v in own if len(v) >= _SHORTEST_OWN}, key=len, reverse=True)
@@ -70,15 +86,53 @@ class Redactor:
             text = self._own.sub(MASK, text)
         text = _PRIVATE_KEY.sub(MASK, text)
         text = _SHAPES.sub(MASK, text)
-        for named in (_URL_PASSWORD, _BEARER, _NAMED, _FLAGGED):
-            text = named.sub(_keep_head, text)
-        return text
+        text = _URL_PASSWORD.sub(_keep_head, text)
+        if any(word in text for word in ("earer", "EARER", "asic", "ASIC")):
+            text = _BEARER.sub(_keep_head, text)
+        return _without_named(text)
 
 
 def _keep_head(match: re.Match[str]) -> str:
-    value = match["value"]
-    bare = value.strip("\"'")
-    if bare.lower() in _HARMLESS or bare.startswith(("$", "<", "*", MASK)):
-        return match[0]
-    quote = value[0] if value[0] in "\"'" else ""
-    return f"{match['head']}{quote}{MASK}{quote}"
+    return match[0] if _is_harmless(match["value"]) else f"{match['head']}{MASK}"
+
+
+def _is_harmless(value: str) -> bool:
+    """Whether it is a word like `none`, a variable or a placeholder."""
+    return len(value) <= _LONGEST_HARMLESS and _HARMLESS.fullmatch(value) is not None
+
+
+def _without_named(text: str) -> str:
+    """The text without the values that follow secret-looking names.
+
+    Searched for letter by letter, the names would cost ten times what looking them up does.
+    """
+    kept: list[str] = []
+    done = 0
+    for start, end in _named(text):
+        if start < done:
+            continue
+        found = _AFTER_NAME.match(text, end)
+        if found is None or (found["flag"] and not _is_flag(text, start)):
+            continue
+        which = "quoted" if found["quote"] else "value"
+        if not _is_harmless(found[which]):
+            kept += (text[done : found.start(which)], MASK)
+            done = found.end(which)
+    return "".join((*kept, text[done:])) if kept else text
+
+
+def _named(text: str) -> list[tuple[int, int]]:
+    """Where the secret-looking names stand, in order."""
+    lower = text.replace("\u0130", "I").lower()  # the one letter whose small form is longer
+    places: list[tuple[int, int]] = []
+    for name in _NAMES:
+        at = lower.find(name)
+        while at >= 0:
+            places.append((at, at + len(name)))
+            at = lower.find(name, at + len(name))
+    return sorted(places)
+
+
+def _is_flag(text: str, name_at: int) -> bool:
+    """Whether the name is in a command's flag, whose value may be the next word."""
+    return bool(_FLAG_BEFORE.search(text[max(0, name_at - _LONGEST_FLAG) : name_at]))

@@ -184,7 +184,7 @@ def _model_replied(state: SessionState, event: ModelReplied) -> SessionState:
         open_from=len(steps),
         words=reply.text if reply.calls else state.turn.words,
         answer=None if reply.calls else reply.text,
-        answer_was_cut=reply.ending == "length",
+        answer_was_cut=reply.ending in ("length", "context_full"),
     )
 
 
@@ -213,12 +213,12 @@ def _call_started(state: SessionState, event: CallStarted) -> SessionState:
 
 def _call_settled(state: SessionState, event: CallSettled) -> SessionState:
     result = event.result
+    state = replace(state, outputs=state.outputs + (result.output is not None))
     state = _with_step(state, result.call, lambda step: replace(step, settled=event))
     turn = state.turn
     if turn is None:
         return state
-    state = replace(state, outputs=state.outputs + (result.output is not None))
-    settled = next((s for s in turn.steps if s.call.id == result.call), None)
+    settled = next((s for s in turn.reply_steps if s.call.id == result.call), None)
     state = _in_turn(state, crashes_in_a_row=0, **_counts(turn, settled, event))
     if turn.open_steps:
         return state
@@ -250,10 +250,13 @@ def call_key(call: Call, event: CallSettled) -> CallKey:
 def _with_step(
     state: SessionState, call: CallId, change: Callable[[CallProgress], CallProgress]
 ) -> SessionState:
-    if state.turn is None:
+    turn = state.turn
+    if turn is None:
         return state
-    steps = tuple(change(s) if s.call.id == call else s for s in state.turn.steps)
-    return _in_turn(state, steps=steps)
+    earlier, newest = turn.steps[: turn.open_from], turn.reply_steps
+    return _in_turn(
+        state, steps=(*earlier, *(change(s) if s.call.id == call else s for s in newest))
+    )
 
 
 def _sum(one: Usage, other: Usage) -> Usage:

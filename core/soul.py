@@ -34,7 +34,7 @@ Style
 """
 
 _HEADING = re.compile(
-    r"^##\s+(style|channel|machine)\b[ \t]*(\S*)[ \t]*$", re.IGNORECASE | re.MULTILINE
+    r"^##[ \t]+(style|channel|machine)\b[ \t]*(\S*)[ \t]*$", re.IGNORECASE | re.MULTILINE
 )
 
 

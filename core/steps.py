@@ -7,7 +7,7 @@ up after a crash comes to the same step as the one that died before it.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.events import RestKind
+from core.events import RestKind, Unusable
 from core.limits import Limits
 from core.prompt import NUDGE, REPEATED
 from core.session import SessionState, TurnState
@@ -49,8 +49,13 @@ class Rest:
 
 NextStep = Ask | Act | Join | Tell | Rest
 
-_EMPTY = "The model's reply was empty three times, also after a note."
-_REFUSED = "The model declined to answer{category}. Putting the request in other words may help."
+_WHY_DISCARDED: dict[Unusable, str] = {
+    "empty": "The model's reply was empty three times, also after a note.",
+    "refused": "The model declined to answer{detail}. Putting the request in other words may help.",
+    "cut": "The model's reply was cut off three times before anything in it could be used{detail}."
+    " Asking for less at once, or in a new thread, may help.",
+    "malformed": "The model's reply could not be used three times, also after a note{detail}.",
+}
 
 
 def next_step(state: SessionState, unread: Sequence[Wakeup], limits: Limits) -> NextStep:
@@ -104,6 +109,4 @@ def _nudge(turn: TurnState) -> str:
 
 def _why_discarded(turn: TurnState) -> str:
     last = turn.discarded[-1]
-    if last.why != "refused":
-        return _EMPTY
-    return _REFUSED.format(category=f" ({last.detail})" if last.detail else "")
+    return _WHY_DISCARDED[last.why].format(detail=f" ({last.detail})" if last.detail else "")

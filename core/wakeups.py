@@ -13,13 +13,15 @@ from core.values import Value
 
 
 class MessageArrived(Value):
-    """An operator wrote in the session's thread. `sent_at` is in epoch seconds."""
+    """An operator wrote in the session's thread. `sent_at` is in epoch seconds; `edit` names the
+    newest edit of it that came before it was read."""
 
     kind: Literal["message_arrived"] = "message_arrived"
     source: SourceKey
     author: PersonId
     text: str
     sent_at: float
+    edit: str = ""
 
 
 class MessageEdited(Value):

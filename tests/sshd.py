@@ -56,11 +56,15 @@ def new_key(path: Path, kind: str = "ssh-ed25519") -> str:
 
 @dataclass(frozen=True)
 class SshdOptions:
-    """How a test's server differs: types of host keys, sessions per connection, config lines."""
+    """How a test's server differs: types of host keys, sessions per connection, config lines (the
+    first one for a keyword counts, so they win), where it listens, and what comes before its
+    command line, such as `ip netns exec`."""
 
     host_key_types: Sequence[str] = ("ssh-ed25519", "ecdsa-sha2-nistp256")
     max_sessions: int = 10
     lines: Sequence[str] = ()
+    address: str = "127.0.0.1"
+    prefix: Sequence[str] = ()
 
 
 class Sshd:
@@ -95,7 +99,7 @@ class Sshd:
         """This server as a machine of the settings, pinned."""
         return MachineSettings(
             name=name,
-            address="127.0.0.1",
+            address=self._options.address,
             port=self.port,
             user=self.user,
             key_file=self.key_file,
@@ -107,6 +111,18 @@ class Sshd:
         for old in self._folder.glob("host_key_*"):
             old.unlink()
         self.host_keys = tuple(new_key(self._folder / f"host_key_{kind}", kind) for kind in kinds)
+
+    def certify(self, authority: asyncssh.SSHKey, names: Sequence[str], until: str = "+1d") -> None:
+        """Certificates for the host keys, valid under these names; shown from the next start."""
+        for path in self._key_files():
+            certificate = authority.generate_host_certificate(
+                asyncssh.read_private_key(path),
+                "a host",
+                principals=list(names),
+                valid_after="-2d",
+                valid_before=until,
+            )
+            certificate.write_certificate(path.with_name(f"{path.name}-cert.pub"))
 
     def start(self) -> None:
         """Start and wait until it answers. The port stays the same over restarts."""
@@ -140,6 +156,10 @@ class Sshd:
             return [int(pid) for pid in listed.read_text().split()]
         except FileNotFoundError:
             return []
+
+    def log(self) -> str:
+        """What it logged since it was started."""
+        return (self._folder / "log").read_text(errors="replace")
 
     def drop_connections(self) -> None:
         """Kill what serves connections, as a crash or a reboot would; the server goes on."""
@@ -176,32 +196,36 @@ class Sshd:
         config.write_text("\n".join(self._config()) + "\n")
         with (self._folder / "log").open("wb") as log:
             self._process = subprocess.Popen(
-                [self._program, "-D", "-e", "-f", config], stdin=subprocess.DEVNULL, stderr=log
+                [*self._options.prefix, self._program, "-D", "-e", "-f", config],
+                stdin=subprocess.DEVNULL,
+                stderr=log,
             )
         deadline = time.monotonic() + _DEADLINE_S
         while time.monotonic() < deadline and self._process.poll() is None:
-            if self._answers():
+            if self._listens():
                 return True
             time.sleep(0.005)
         self.stop()
         return False
 
-    def _answers(self) -> bool:
-        try:
-            with socket.create_connection(("127.0.0.1", self.port), timeout=1.0) as probe:
-                return probe.recv(4) == b"SSH-"
-        except OSError:
-            return False
+    def _listens(self) -> bool:
+        """Told by its log, since not every test's server can be reached from here."""
+        return "Server listening on " in (self._folder / "log").read_text()
+
+    def _key_files(self) -> list[Path]:
+        found = sorted(self._folder.glob("host_key_*"))
+        return [path for path in found if not path.name.endswith("-cert.pub")]
 
     def _config(self) -> list[str]:
         return [
+            *self._options.lines,
             f"Port {self.port}",
-            "ListenAddress 127.0.0.1",
-            *(f"HostKey {path}" for path in sorted(self._folder.glob("host_key_*"))),
+            f"ListenAddress {self._options.address}",
+            *(f"HostKey {path}" for path in self._key_files()),
+            *(f"HostCertificate {path}" for path in self._folder.glob("host_key_*-cert.pub")),
             f"AuthorizedKeysFile {self._folder / 'authorized_keys'}",
             f"PidFile {self._folder / 'pid'}",
             f"MaxSessions {self._options.max_sessions}",
-            "MaxStartups 100",
             "PermitRootLogin yes",
             "StrictModes no",
             "UsePAM no",
@@ -210,7 +234,8 @@ class Sshd:
             "UseDNS no",
             # An empty home keeps the start-up files of the user's own shell out of the tests.
             f"SetEnv HOME={self._folder / 'home'}",
-            *self._options.lines,
+            # Of this keyword alone the last line counts.
+            *([] if "MaxStartups" in " ".join(self._options.lines) else ["MaxStartups 100"]),
             # Penalties would lock out loopback, which fails to log in here on purpose.
             *(["PerSourcePenalties no"] if _version(self._program) >= (9, 8) else []),
         ]

@@ -6,7 +6,8 @@
 - `shared`    that control connection: dialled when needed, replaced when it is lost or spoilt
 - `connection`, `dialing`  one dialled connection with its places; how it is dialled
 - `attached`, `session`, `output`  one command on one connection, and what it printed
-- `hostkeys`, `verdicts`   whom we trust; which failure means what
+- `hostkeys`, `credentials`  whom we trust; what we log in with
+- `verdicts`  which failure means what
 
 Considered: the `ssh` program with ControlMaster (a process for each command, verdicts only as
 English text, and no way to tell a lost connection from exit status 255), paramiko (threads).

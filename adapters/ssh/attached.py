@@ -19,6 +19,7 @@ from adapters.ssh.connection import Connection
 from adapters.ssh.output import BoundedOutput
 from adapters.ssh.session import Channel, CommandSession
 from adapters.ssh.settings import Limits
+from adapters.ssh.verdicts import plain
 from core.errors import MachineMisconfiguredError, MachineUnreachableError
 from core.ports import Ran
 
@@ -72,10 +73,10 @@ class AttachedCommand:
                     raise LostBeforeStartError from error
                 if retry == self._limits.open_retries:
                     await self._connection.retire()
-                    why = f"it opens no further session: {error.reason}"
+                    why = f"it opens no further session: {plain(error.reason)}"
                     raise MachineUnreachableError(self._machine, why) from error
             except asyncssh.DisconnectError as error:
-                raise self._lost(error.reason) from error
+                raise self._lost(plain(error.reason)) from error
             await asyncio.wait({self._stopped}, timeout=_FIRST_RETRY_S * 2**retry)
             retry += 1
 
@@ -148,7 +149,9 @@ class AttachedCommand:
     ) -> MachineUnreachableError | MachineMisconfiguredError:
         if self._connection.is_lost:
             return self._lost("the connection was lost when the command was sent")
-        return MachineMisconfiguredError(self._machine, f"it runs no commands: {error.reason}")
+        return MachineMisconfiguredError(
+            self._machine, f"it runs no commands: {plain(error.reason)}"
+        )
 
     def _lost(self, why: str) -> MachineUnreachableError:
         return MachineUnreachableError(self._machine, why, started=True)

@@ -33,6 +33,11 @@ class Connection:
         """Whether new commands may be sent on it."""
         return not self._is_retired and not self.is_lost
 
+    @property
+    def is_retired(self) -> bool:
+        """Whether it was given up by us, be it because it was found lost."""
+        return self._is_retired
+
     async def enter(self) -> None:
         """Wait for a place and take it; `leave` gives it back."""
         await self._places.acquire()

@@ -4,7 +4,7 @@ import asyncio
 import difflib
 from collections.abc import Mapping, Sequence
 
-from adapters.ssh.dialing import Route, dial
+from adapters.ssh.dialing import Dialer, Route
 from adapters.ssh.hostkeys import HostKey, scan
 from adapters.ssh.machine import SshMachine
 from adapters.ssh.settings import DEFAULT_LIMITS, Limits, MachineSettings
@@ -23,6 +23,7 @@ class SshFleet:
         self, settings: Sequence[MachineSettings], limits: Limits = DEFAULT_LIMITS
     ) -> None:
         self._limits = limits
+        self._dialer = Dialer(limits)
         self._settings: dict[str, MachineSettings] = {}
         for machine in settings:
             if machine.name in self._settings:
@@ -30,7 +31,7 @@ class SshFleet:
             self._settings[machine.name] = machine
         self._routes = {name: _route(name, self._settings) for name in self._settings}
         self._machines = {
-            name: SshMachine(route, self._limits) for name, route in self._routes.items()
+            name: SshMachine(route, limits, self._dialer) for name, route in self._routes.items()
         }
 
     def machines(self) -> Sequence[MachineFacts]:
@@ -56,7 +57,7 @@ class SshFleet:
         *hops, target = self._routes[name]
         if not hops:
             return await scan(target, self._limits)
-        jump = await dial(hops, self._limits)
+        jump = await self._dialer.dial(hops)
         try:
             return await scan(target, self._limits, jump.ssh)
         finally:

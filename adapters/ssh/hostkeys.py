@@ -6,21 +6,30 @@ alias).
 With pins, asyncssh by itself offers only the pinned algorithms; a server that lost that key type
 then just hangs up and looks unreachable. So all algorithms are offered, the pinned ones first: a
 type that was added raises no alarm, and one that was lost shows the new key as a changed one.
-Certificates of hosts are not asked for.
+Certificates of hosts are asked for only where an authority is pinned. One that has run out or is
+for another host is told as that, for it says nothing about who is there.
 """
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import asyncssh
-from asyncssh.public_key import get_default_public_key_algs
+from asyncssh.public_key import get_default_certificate_algs, get_default_public_key_algs
 
 from adapters.ssh.settings import DEFAULT_LIMITS, Limits, MachineSettings
-from adapters.ssh.verdicts import FAILURES, dial_verdict
-from core.errors import HostKeyChangedError, HostKeyUnknownError, MachineMisconfiguredError
+from adapters.ssh.verdicts import FAILURES, dial_verdict, plain
+from core.errors import (
+    HostKeyChangedError,
+    HostKeyUnknownError,
+    MachineError,
+    MachineMisconfiguredError,
+)
 
 _ALGORITHMS = tuple(algorithm.decode() for algorithm in get_default_public_key_algs())
+_CERTIFICATES = tuple(algorithm.decode() for algorithm in get_default_certificate_algs())
+_AUTHORITY = re.compile(r"@?cert-authority\s+")
 
 _HUNG_UP = (
     asyncssh.KeyExchangeFailed,
@@ -41,7 +50,7 @@ class HostKey:
 
 
 class Pins:
-    """The pinned keys of one machine, and the key it offered if that was none of them.
+    """The pinned keys of one machine, and what it offered if that was none of them.
 
     Raises HostKeyUnknownError without pins: an unknown key is never taken silently.
     """
@@ -53,38 +62,50 @@ class Pins:
                 f"no host key is pinned; `watchkeeper machines trust {settings.name}` shows it",
             )
         self._machine = settings.name
+        self._address = settings.address
+        authorities = [line for line in settings.host_keys if _AUTHORITY.match(line)]
+        plain = [line for line in settings.host_keys if line not in authorities]
         try:
-            self._keys = [asyncssh.import_public_key(line) for line in settings.host_keys]
+            self._keys = [asyncssh.import_public_key(line) for line in plain]
+            self._authorities = [
+                asyncssh.import_public_key(_AUTHORITY.sub("", line, 1)) for line in authorities
+            ]
         except asyncssh.KeyImportError as error:
             why = f"a pinned host key cannot be read: {error}"
             raise MachineMisconfiguredError(settings.name, why) from error
-        self._offered: asyncssh.SSHKey | None = None
+        self._offered = ""
 
     @property
     def algorithms(self) -> list[str]:
-        """All signature algorithms, the pinned keys' first."""
+        """All signature algorithms: certificates' if they can be judged, then the pinned keys'."""
         pinned = [name.decode() for key in self._keys for name in key.sig_algorithms]
         first = [name for name in dict.fromkeys(pinned) if name in _ALGORITHMS]
-        return first + [name for name in _ALGORITHMS if name not in first]
+        certified = list(_CERTIFICATES) if self._authorities else []
+        return certified + first + [name for name in _ALGORITHMS if name not in first]
 
     def known(
         self, _alias: str, _address: str, _port: int | None
     ) -> tuple[list[asyncssh.SSHKey], list[asyncssh.SSHKey], list[asyncssh.SSHKey]]:
         """asyncssh's `known_hosts` callable: host keys, authorities, revoked keys."""
-        return self._keys, [], []
+        return self._keys, self._authorities, []
 
     def client(self) -> asyncssh.SSHClient:
         """asyncssh's `client_factory`: remembers a key that is not pinned, and refuses it."""
         return _Witness(self)
 
-    def note(self, key: asyncssh.SSHKey) -> None:
-        """The server offered this key, and it is not pinned."""
-        self._offered = key
+    def note(self, offered: str) -> None:
+        """The server offered this, and it is not pinned."""
+        self._offered = offered
 
-    def changed(self, error: asyncssh.HostKeyNotVerifiable) -> HostKeyChangedError:
-        """The verdict, with all fingerprints."""
-        offered = _named(self._offered) if self._offered else error.reason
-        return HostKeyChangedError(self._machine, [_named(key) for key in self._keys], offered)
+    def verdict(self, error: asyncssh.HostKeyNotVerifiable) -> MachineError:
+        """A changed key with all fingerprints; or what is wrong with a trusted certificate."""
+        if self._offered:
+            pinned = [_named(key) for key in self._keys]
+            pinned += [f"cert-authority {_named(key)}" for key in self._authorities]
+            return HostKeyChangedError(self._machine, pinned, self._offered)
+        what = plain(error.reason.partition(" for host ")[0])
+        why = f"the host certificate it shows does not count for {self._address}: {what}"
+        return MachineMisconfiguredError(self._machine, why)
 
 
 class _Witness(asyncssh.SSHClient):
@@ -94,7 +115,13 @@ class _Witness(asyncssh.SSHClient):
     def validate_host_public_key(
         self, _host: str, _addr: str, _port: int, key: asyncssh.SSHKey
     ) -> bool:
-        self._pins.note(key)
+        self._pins.note(_named(key))
+        return False
+
+    def validate_host_ca_key(
+        self, _host: str, _addr: str, _port: int, key: asyncssh.SSHKey
+    ) -> bool:
+        self._pins.note(f"a certificate signed by {_named(key)}")
         return False
 
 

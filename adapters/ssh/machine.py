@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from adapters.ssh.attached import AttachedCommand, LostBeforeStartError
 from adapters.ssh.connection import Connection
-from adapters.ssh.dialing import Route
+from adapters.ssh.dialing import Dialer, Route
 from adapters.ssh.settings import Limits
 from adapters.ssh.shared import SharedConnection
 from adapters.ssh.verdicts import refuse_unsendable
@@ -20,10 +20,10 @@ _CHECK_LIMIT_S = 10.0
 class SshMachine:
     """The Machine port over SSH. `route` ends in this machine."""
 
-    def __init__(self, route: Route, limits: Limits) -> None:
+    def __init__(self, route: Route, limits: Limits, dialer: Dialer) -> None:
         self.name = route[-1].name
         self._limits = limits
-        self._shared = SharedConnection(route, limits)
+        self._shared = SharedConnection(route, dialer)
         self._tasks: set[asyncio.Task[object]] = set()
 
     async def run(self, command: str, limit_s: float) -> Ran:
@@ -68,13 +68,17 @@ class SshMachine:
             raise
 
     async def _place(self) -> Connection:
-        """A usable connection on which a place was taken."""
+        """A usable connection on which a place was taken. Raises LostBeforeStartError."""
         while True:
             connection = await self._shared.get()
             await connection.enter()
             if connection.is_usable:
                 return connection
+            was_given_up = connection.is_retired
             self._own(connection.leave())
+            if not was_given_up:
+                # The other side ended it; one that always does so must not be dialled for ever.
+                raise LostBeforeStartError
 
     def _own(self, work: Coroutine[object, object, _T]) -> asyncio.Task[_T]:
         """Run it as a task that `close` waits for."""

@@ -3,8 +3,7 @@
 import asyncio
 
 from adapters.ssh.connection import Connection
-from adapters.ssh.dialing import Route, dial
-from adapters.ssh.settings import Limits
+from adapters.ssh.dialing import Dialer, Route
 from core.errors import MachineUnreachableError
 
 
@@ -15,9 +14,9 @@ class SharedConnection:
     them one time-out together. It goes on when those who wait are cancelled; the next one has it.
     """
 
-    def __init__(self, route: Route, limits: Limits) -> None:
+    def __init__(self, route: Route, dialer: Dialer) -> None:
         self._route = route
-        self._limits = limits
+        self._dialer = dialer
         self._current: Connection | None = None
         self._dialing: asyncio.Task[Connection] | None = None
         self._is_closed = False
@@ -49,7 +48,7 @@ class SharedConnection:
         old, self._current = self._current, None
         if old is not None:
             await old.retire()
-        self._current = await dial(self._route, self._limits)
+        self._current = await self._dialer.dial(self._route)
         return self._current
 
     def _forget(self, dialing: asyncio.Task[Connection]) -> None:

@@ -5,6 +5,7 @@ as a protocol error, told apart only by its words.
 """
 
 import os
+from pathlib import Path
 
 import asyncssh
 
@@ -15,6 +16,8 @@ from core.errors import (
     MachineMisconfiguredError,
     MachineUnreachableError,
 )
+
+_LONGEST_WHY = 300
 
 FAILURES = (OSError, ValueError, asyncssh.Error)
 """All that a dial can raise: network, our own settings and keys, SSH."""
@@ -40,9 +43,13 @@ def dial_verdict(machine: str, error: Exception) -> MachineError:
     return MachineUnreachableError(machine, why)
 
 
-def key_file_verdict(machine: str, error: OSError | ValueError) -> MachineError:
-    """What it means that our own key file cannot be used; `error` names the file if need be."""
-    return MachineMisconfiguredError(machine, f"our key cannot be used: {_why(error)}")
+def credentials_verdict(
+    machine: str, error: OSError | ValueError, source: Path | None
+) -> MachineMisconfiguredError:
+    """What it means that our own key, or the agent that holds it, cannot be used."""
+    why = _why(error)
+    about = f" of {source}" if source and str(source) not in why else ""
+    return MachineMisconfiguredError(machine, f"our key{about} cannot be used: {why}")
 
 
 def refuse_unsendable(machine: str, command: str, limit_bytes: int) -> None:
@@ -65,6 +72,13 @@ def refuse_unsendable(machine: str, command: str, limit_bytes: int) -> None:
         )
 
 
+def plain(text: str) -> str:
+    """Words that may be the other side's own, as one printable line of bounded length."""
+    line = " ".join(text.split())
+    line = "".join(letter if letter.isprintable() else "\ufffd" for letter in line)
+    return line if len(line) <= _LONGEST_WHY else f"{line[:_LONGEST_WHY]}…"
+
+
 def _why(error: Exception) -> str:
     """The failure in one plain line."""
     if isinstance(error, TimeoutError) and not error.args:
@@ -74,5 +88,5 @@ def _why(error: Exception) -> str:
         about = f": {error.filename}" if error.filename else ""
         return os.strerror(error.errno) + about
     if isinstance(error, asyncssh.DisconnectError | asyncssh.ChannelOpenError):
-        return " ".join(error.reason.split()) or type(error).__name__
-    return " ".join(str(error).split()) or type(error).__name__
+        return plain(error.reason) or type(error).__name__
+    return plain(str(error)) or type(error).__name__

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from core.ids import OutputId
-from core.outputs import lines_of
+from core.outputs import lines_of, one_line
 from core.tools.tool import LOOKS, Desk, Tool, ToolResult
 from core.values import Value
 
@@ -24,11 +24,13 @@ async def run(arguments: Arguments, desk: Desk) -> ToolResult:
     """The lines asked for, as data; a failed result when there is no such output."""
     kept = await desk.shelf.output(desk.session, OutputId(arguments.id))
     if kept is None:
-        return ToolResult("failed", f"There is no output with the id {arguments.id!r}.")
+        return ToolResult(
+            "failed", f"There is no output with the id {one_line(arguments.id, 40)!r}."
+        )
     text, total = lines_of(kept.text, arguments.from_line, arguments.count)
     last = min(total, arguments.from_line + arguments.count - 1)
-    head = f"{arguments.id}: lines {arguments.from_line} to {last} of {total}"
-    return ToolResult("ok", head, text, f"output {arguments.id}", is_kept=False)
+    head = f"{kept.id}: lines {arguments.from_line} to {last} of {total}"
+    return ToolResult("ok", head, text, f"output {kept.id}", kept.id, arguments.from_line)
 
 
 READ_OUTPUT = Tool(

@@ -13,6 +13,7 @@ from core.errors import (
     UnknownMachineError,
 )
 from core.events import Verdict
+from core.outputs import one_line
 from core.ports import Ran
 from core.screening import screen
 from core.tools.tool import Desk, Tool, ToolResult
@@ -50,7 +51,7 @@ async def run(arguments: Arguments, desk: Desk) -> ToolResult:
     try:
         ran = await desk.fleet.machine(name).run(arguments.command, desk.command_limit_s)
     except MachineError as fault:
-        return ToolResult("failed", explain(fault))
+        return explain(fault)
     head = f"{name}: {_ending(ran, desk.command_limit_s)}"
     body = _joined(ran)
     told = head if body else f"{head}, no output"
@@ -59,9 +60,17 @@ async def run(arguments: Arguments, desk: Desk) -> ToolResult:
     return ToolResult("failed", told, body, name)
 
 
-def explain(fault: MachineError) -> str:
-    """What is wrong with a machine and what an operator can do, in one line."""
-    name = fault.machine
+def explain(fault: MachineError) -> ToolResult:
+    """What is wrong with a machine and what an operator can do. What it told us itself may be
+    in the fault's own words, so they go along as data."""
+    name = one_line(fault.machine, 80)
+    head = _what_is_wrong(fault, name)
+    if isinstance(fault, UnknownMachineError | HostKeyUnknownError):
+        return ToolResult("failed", head)
+    return ToolResult("failed", head, fault.why, f"error at {name}")
+
+
+def _what_is_wrong(fault: MachineError, name: str) -> str:
     match fault:
         case UnknownMachineError():
             near = f" Did you mean {', '.join(fault.near)}?" if fault.near else ""
@@ -71,11 +80,11 @@ def explain(fault: MachineError) -> str:
                 f"{name}: the connection was lost while the command ran; it may have run in part."
             )
         case MachineUnreachableError():
-            return f"{name} is out of reach ({fault.why}); nothing was run."
+            return f"{name} is out of reach; nothing was run."
         case HostKeyChangedError():
             return (
-                f"{name} shows another host key than the pinned one (offered {fault.offered}); it"
-                " may be an impersonation. Nothing was run; an operator must look at it."
+                f"{name} shows another host key than the pinned one; it may be an impersonation."
+                " Nothing was run; an operator must look at it."
             )
         case HostKeyUnknownError():
             return (
@@ -85,8 +94,8 @@ def explain(fault: MachineError) -> str:
         case CredentialsRefusedError():
             return f"{name} refused our user or key; nothing was run."
         case MachineMisconfiguredError() | CommandUnsendableError():
-            return f"{name}: {fault.why}; nothing was run."
-    return f"{name}: {fault.why}"
+            return f"{name} cannot be used like this; nothing was run."
+    return f"{name}: it did not work."
 
 
 def _ending(ran: Ran, limit_s: float) -> str:

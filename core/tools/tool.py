@@ -36,14 +36,16 @@ class ToolResult:
     """A tool's end, before its text is scrubbed and cut.
 
     `head` is the tool's own line; `body` is what came from outside, shown as data labelled `label`.
-    `is_kept` keeps a body that had to be cut, for `read_output`.
+    A body that had to be cut is kept for `read_output`, unless it is an excerpt itself: from line
+    `from_line` of the kept output `excerpt_of`.
     """
 
     outcome: Outcome
     head: str
     body: bytes | str = ""
     label: str = ""
-    is_kept: bool = True
+    excerpt_of: str = ""
+    from_line: int = 1
 
 
 ArgumentsT = TypeVar("ArgumentsT", bound=Value)

@@ -113,10 +113,10 @@ class Scene:
         await self.hear(text)
         await self.settle()
 
-    async def step(self, kind: str) -> None:
+    async def step(self, kind: str) -> float | None:
         """Run the session's handler of this kind once."""
         handler = self.rooms.handlers["turn" if kind == "turn" else "notice"]
-        await handler(self.thread.session)
+        return await handler(self.thread.session)
 
     async def dies_at(self, action: Action) -> None:
         """The process is killed just before its next commit of this kind, then started again."""

@@ -1,12 +1,14 @@
 """Notices: each posted once, edited as often as the platform bears, in order, through crashes."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
+from core.courier import FIRST_PAUSE_S, Courier
 from core.errors import ChatBusyError, ChatRefusedError, ChatUnreachableError
 from core.notices import Answer, TurnCard
-from tests.core.scene import PowerCut, Scene
+from tests.core.scene import BOB, PowerCut, Scene
 from tests.fakes.model import ScriptedModel, call, calls, say
 
 UPTIME = call("run_command", machine="host:demo", command="uptime")
@@ -114,3 +116,88 @@ async def test_a_deleted_card_does_not_hold_up_the_answer() -> None:
     await story.tell("up?")
     await story.later(10)
     assert story.answers() == ["Up."]
+
+
+async def test_what_was_given_up_is_tried_once_for_each_new_version_and_not_for_ever() -> None:
+    """F2: a card whose post was refused."""
+    story = looking()
+    story.chat.archived.add(story.thread.channel)
+    await story.tell("up?")
+    tries = len(story.chat.tried)
+    assert 0 < tries <= len(story.store.commits)
+    for _ in range(20):
+        await story.later(60)
+    assert len(story.chat.tried) == tries
+    assert story.engine.next_due() is None
+    assert await story.store.rearm() == 0
+
+
+async def test_a_post_found_again_whose_edit_is_refused_is_not_posted_a_second_time() -> None:
+    """F2: its first post was not heard to end, and the platform lets nobody edit it."""
+    story = looking()
+    gate, begun = story.machine.hold("uptime"), story.machine.begun("uptime")
+    await story.hear("up?")
+    story.chat.uneditable.add(story.thread.channel)
+
+    async def deliver() -> None:
+        await begun.wait()
+        story.chat.cut_next_post(ChatUnreachableError("timed out"))
+        assert await story.step("notice") == FIRST_PAUSE_S
+        await story.step("notice")
+        gate.set()
+
+    await asyncio.gather(story.step("turn"), deliver())
+    await story.settle()
+    await story.later(60)
+    assert len(story.cards()) == 1
+    assert len({notice.id for notice in story.chat.posts}) == len(story.chat.posts)
+    assert story.answers() == ["Up."]
+
+
+async def test_a_private_word_cut_by_a_crash_is_not_said_twice() -> None:
+    """F2: it cannot be found again, so it is let go."""
+    story = looking()
+    await story.hear("let me in", BOB)
+
+    def fuse(at: str, _change: object) -> None:
+        if at == "settle_notice":
+            raise PowerCut(at)
+
+    story.store.before_commit = fuse
+    with pytest.raises(PowerCut):
+        await story.settle()
+    story.store.before_commit = None
+    story.restart()
+    await story.settle_after_restart()
+    assert len(story.chat.posts) == 1
+    assert await story.store.pending_notices(story.thread.session) == []
+
+
+async def test_many_sessions_under_one_limit_each_wait_and_each_are_told() -> None:
+    """F2."""
+    story = Scene(model=ScriptedModel(then=say("Up.")))
+    threads = [story.thread.model_copy(update={"root": f"200.{n:06d}"}) for n in range(30)]
+    for thread in threads:
+        story.thread = thread
+        await story.hear("up?")
+    for _ in threads:
+        story.chat.fail_next(ChatBusyError(30))
+    await story.settle()
+    assert story.chat.posts == []
+    await story.later(31)
+    assert [len(story.chat.contents(thread)) for thread in threads] == [2] * 30
+    assert len({notice.id for notice in story.chat.posts}) == len(story.chat.posts) == 60
+
+
+async def test_the_courier_remembers_nothing_of_what_is_over() -> None:
+    """F2: what it keeps only spares work, and does not grow."""
+    story = Scene(model=ScriptedModel(then=say("Up.")))
+    courier = Courier(story.store, story.chat, story.clock, 1.5)
+    story.rooms = replace(story.rooms, handlers={**story.rooms.handlers, "notice": courier.look})
+    for number in range(20):
+        story.chat.fail_next(ChatBusyError(1))
+        story.chat.fail_next(ChatRefusedError("not_in_channel"))
+        story.thread = story.thread.model_copy(update={"root": f"200.{number:06d}"})
+        await story.tell("up?")
+        await story.later(60)
+    assert courier.remembered <= 3

@@ -7,7 +7,8 @@ import pytest
 
 from core.calls import UNKNOWN
 from core.dialogue import ModelReply, ModelRequest, Replied
-from core.errors import StaleTranscriptError
+from core.dispatcher import LOOK_AGAIN_S
+from core.errors import ModelUnreachableError
 from core.events import CallSettled, CallStarted, MessageReceived, ModelReplied, TurnResumed
 from core.tools import toolset
 from tests.core.odd_tools import changing_tool
@@ -63,8 +64,7 @@ async def test_a_turn_that_was_taken_over_cannot_write() -> None:
     new = asyncio.ensure_future(story.step("turn"))
     await story.model.asked(2)
     story.model.release()
-    ends = await asyncio.gather(old, new, return_exceptions=True)
-    assert [type(end) for end in ends].count(StaleTranscriptError) == 1
+    assert list(await asyncio.gather(old, new)) == [LOOK_AGAIN_S, None]
     assert await story.rests() == ["finished"]
     assert len(await story.of(ModelReplied)) == 1
 
@@ -147,3 +147,32 @@ async def resume(story: Scene) -> None:
         await story.rooms.inbox.accept(again)
         await story.settle()
     await story.later(30)
+
+
+async def test_a_turn_given_up_after_crashes_does_not_call_a_begun_change_not_run() -> None:
+    """D4, L2: nobody knows that."""
+    deeds: list[str] = []
+    story = scene(calls(call("change_it"), UPTIME), tools=toolset(changing_tool(deeds)))
+    await story.hear("do it")
+    for _ in range(3):
+        await story.dies_at("settle_call")
+    await story.settle_after_restart()
+    assert deeds == ["done"]
+    assert await story.rests() == ["failed"]
+    assert [outcome for outcome, _ in await story.results()] == ["unknown", "not_run"]
+
+
+async def test_a_wake_that_comes_early_waits_once_and_does_not_storm() -> None:
+    """The retry is due later: the handler says when, and looks no more often than that."""
+    story = scene(ModelUnreachableError("down"), say("Back."))
+    await story.tell("look")
+    assert await story.step("turn") == 60.0
+    story.clock.advance(59.999)
+    wait = await story.step("turn")
+    assert wait == pytest.approx(0.001, abs=1e-4)
+    assert len(story.model.requests) == 1
+    story.clock.advance(0.001)
+    assert await story.step("turn") is None
+    assert story.answers() == []
+    await story.settle()
+    assert story.answers() == ["Back."]

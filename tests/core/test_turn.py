@@ -271,7 +271,11 @@ async def test_a_machine_out_of_reach_fails_only_its_call() -> None:
     story.machine.failure = MachineUnreachableError("host:demo", "connection refused")
     await story.tell("look")
     assert await story.results() == [
-        ("failed", "host:demo is out of reach (connection refused); nothing was run.")
+        (
+            "failed",
+            "host:demo is out of reach; nothing was run.\n"
+            '<data from="error at host:demo">\nconnection refused\n</data>',
+        )
     ]
 
 
@@ -288,6 +292,21 @@ async def test_a_long_output_is_cut_and_the_whole_is_kept() -> None:
     assert "line 0\n" in cut[1]
     assert "line 4999" in cut[1]
     assert found[1] == 'o1: lines 2500 to 2500 of 5000\n<data from="output o1">\nline 2499\n</data>'
+
+
+async def test_an_excerpt_that_is_cut_says_where_its_rest_is_kept() -> None:
+    """L8: and the rest can be read there."""
+    lines = b"".join(b"line %d %s\n" % (n, b"x" * 90) for n in range(1, 5001))
+    read = call("read_output", id="o1", from_line=2001, count=400)
+    story = scene(calls(UPTIME), calls(read), say("ok"))
+    story.machine.answers["uptime"] = lines
+    await story.tell("look")
+    _, (_, excerpt) = await story.results()
+    shown = excerpt.splitlines()
+    gap = next(n for n, line in enumerate(shown) if line.startswith("[…"))
+    following = int(shown[gap - 1].split()[1]) + 1
+    assert f'read_output(id="o1", from_line={following},' in shown[gap]
+    assert list(story.store.tables.outputs) == [(story.thread.session, "o1")]
 
 
 async def test_secrets_are_gone_before_anything_is_stored() -> None:

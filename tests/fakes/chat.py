@@ -7,6 +7,7 @@ from collections import deque
 
 from core.errors import ChatRefusedError
 from core.ids import NoticeId, Thread
+from core.incoming import IncomingMessage
 from core.notices import Content, Notice
 from core.ports import MessageRef, Parent
 
@@ -16,7 +17,8 @@ class RecordingChat:
 
     `posts` and `edits` are in the order they came. `shown` is what each message shows now; an
     ephemeral one (`only_for`) is in `posts` alone, since it can be neither found nor edited.
-    `archived` channels can be read, but take nothing new.
+    `archived` channels can be read, but take nothing new; in `uneditable` ones no message can be
+    changed. `tried` are all posts that were tried. `written` is what people wrote.
     """
 
     def __init__(self) -> None:
@@ -25,6 +27,9 @@ class RecordingChat:
         self.shown: dict[MessageRef, Notice] = {}
         self.parents: dict[Thread, Parent] = {}
         self.archived: set[str] = set()
+        self.uneditable: set[str] = set()
+        self.tried: list[NoticeId] = []
+        self.written: list[IncomingMessage] = []
         self._refused: deque[BaseException] = deque()
         self._cut: deque[BaseException] = deque()
         self._last_message = 0
@@ -51,6 +56,7 @@ class RecordingChat:
 
     async def post(self, notice: Notice) -> MessageRef:
         """Keep it as a new message."""
+        self.tried.append(notice.id)
         self._may_fail()
         self._check_open(notice.thread.channel)
         self._last_message += 1
@@ -68,6 +74,8 @@ class RecordingChat:
         self._check_open(ref.channel)
         if ref not in self.shown:
             raise ChatRefusedError("message_not_found")
+        if ref.channel in self.uneditable:
+            raise ChatRefusedError("cant_update_message")
         self.edits.append((ref, notice))
         self.shown[ref] = notice
 
@@ -80,6 +88,11 @@ class RecordingChat:
         """What a test put into `parents`."""
         self._may_fail()
         return self.parents.get(thread)
+
+    async def written_after(self, thread: Thread, message: str) -> list[IncomingMessage]:
+        """What a test put into `written`."""
+        self._may_fail()
+        return [one for one in self.written if one.thread == thread and one.message > message]
 
     def _may_fail(self) -> None:
         if self._refused:

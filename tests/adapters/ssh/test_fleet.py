@@ -1,5 +1,6 @@
 """Machines by name, and the way through jump hosts."""
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -135,3 +136,20 @@ async def test_a_scan_goes_through_the_jump_host_and_closes_it(
         found = await fleet.scan("vm:inner")
         assert {key.line for key in found} == set(inner.host_keys)
         assert sshd.has_connections(0)
+
+
+@pytest.mark.sshd
+async def test_a_dial_through_a_jump_host_that_is_cancelled_leaves_nothing_behind(
+    sshd: Sshd, jump: MachineSettings, inner: Sshd
+) -> None:
+    before = asyncio.all_tasks()
+    target = replace(inner.machine("vm:inner"), jump="host:jump")
+    for stage in range(8):
+        async with fleet_of(jump, target) as fleet:
+            running = asyncio.create_task(fleet.machine("vm:inner").run("true", 5.0))
+            await asyncio.wait({running}, timeout=0.03 * stage)
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+    assert asyncio.all_tasks() == before
+    assert sshd.has_connections(0)
+    assert inner.has_connections(0)

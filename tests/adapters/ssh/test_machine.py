@@ -93,14 +93,6 @@ async def test_a_cancelled_dial_leaves_nothing_behind(sshd: Sshd) -> None:
     assert sshd.has_connections(0)
 
 
-async def test_thirty_commands_at_once_share_one_connection(sshd: Sshd) -> None:
-    async with fleet_of(sshd.machine("host:a")) as fleet:
-        machine = fleet.machine("host:a")
-        ran = await asyncio.gather(*(machine.run(f"echo {number}", 10.0) for number in range(30)))
-        assert [one.output for one in ran] == [b"%d\n" % number for number in range(30)]
-        assert sshd.has_connections(1)
-
-
 async def test_a_server_with_fewer_sessions_than_places_is_asked_again(
     start_sshd: StartSshd,
 ) -> None:

@@ -167,6 +167,7 @@ async def test_without_any_key_of_ours_it_is_our_mistake(
 async def test_no_common_algorithms_are_a_mistake_in_the_settings(start_sshd: StartSshd) -> None:
     server = start_sshd(SshdOptions(lines=["Ciphers 3des-cbc", "MACs hmac-sha1"]))
     error = await _verdict(server.machine("host:a"))
+    # The server may have reset the connection before we have read what it offers.
     assert isinstance(error, MachineMisconfiguredError | MachineUnreachableError)
 
 
