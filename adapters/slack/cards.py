@@ -12,6 +12,7 @@ from adapters.slack.forms import (
     Form,
     button,
     chunks,
+    pressed_by,
     rich_text,
     section,
 )
@@ -43,7 +44,9 @@ def read_click(payload: object) -> IncomingClick | None:
     person = text_at(payload, "user", "id")
     for action in items_at(payload, "actions"):
         notice = text_at(action, "value")
-        if text_at(action, "action_id") == GO_ON and notice and person:
+        # What is not printable was never drawn by us, and may not even be text that can be stored.
+        is_ours = text_at(action, "action_id") == GO_ON and notice and notice.isprintable()
+        if is_ours and person.isprintable() and person:
             return IncomingClick(notice=NoticeId(notice), action="go_on", by=PersonId(person))
     return None
 
@@ -66,15 +69,18 @@ def _draw_remark(notice: NoticeId, remark: Remark, form: Form) -> Drawn:
     emoji = _EMOJI[remark.level]
     mark = f":{emoji}: " if emoji else ""
     plain = mark + (escaped(remark.text).strip() or NOTHING)
+    below = [button("Go on", GO_ON, notice)] if remark.go_on else []
+    if remark.pressed_by:
+        # An edit that names somebody notifies nobody; and it is who pressed the button.
+        below = [pressed_by(remark.pressed_by)]
     text = shortened(plain, FALLBACK_LIMIT)
-    buttons = [button("Go on", GO_ON, notice)] if remark.go_on else []
     match form:
         case "rich":
             said = shortened(cleaned(remark.text).strip(), _REMARK_LIMIT) or NOTHING
-            return Drawn(text, [rich_text(said, emoji), *buttons])
+            return Drawn(text, [rich_text(said, emoji), *below])
         case "sections":
             shown = shortened(plain, _REMARK_LIMIT)
             pieces = chunks(shown, SECTION_LIMIT)
-            return Drawn(text, [*(section(piece) for piece in pieces), *buttons])
+            return Drawn(text, [*(section(piece) for piece in pieces), *below])
         case "text":
             return Drawn(shortened(plain, POST_LIMIT), [])

@@ -4,59 +4,62 @@ A notice goes out in the best form that Slack takes; its id travels in the messa
 that a post whose end was not recorded can be found again.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
 
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
+from adapters.slack.calls import Caller, UndrawableError
 from adapters.slack.cards import draw
 from adapters.slack.escaping import shortened
-from adapters.slack.failures import CUT_OFF, chat_error, code_of, is_undrawable
-from adapters.slack.fields import items_at, text_at
+from adapters.slack.fields import text_at
 from adapters.slack.forms import FALLBACK_LIMIT, FORMS, Drawn
 from adapters.slack.identity import Account
 from adapters.slack.pace import Bucket, Pace
-from adapters.slack.payloads import is_own, is_tombstone
-from adapters.slack.readable import shown
-from core.errors import ChatBusyError, ChatRefusedError
+from adapters.slack.threads import Threads, metadata
+from core.errors import ChatRefusedError, ChatUnreachableError
 from core.ids import Thread
+from core.incoming import IncomingMessage
 from core.notices import Notice
 from core.ports import MessageRef, Parent
 
-EVENT_TYPE = "watchkeeper_notice"
-"""The kind of our messages' metadata; its payload is `{"id": <notice id>}`."""
-
-_PAGE = 200
-_NO_THREAD = frozenset({"thread_not_found", "message_not_found"})
+_GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
+_GONE_KEPT = 1_000
 
 
 class SlackChat:
     """Slack's Web API through one shared client, within Slack's rates.
 
-    Raises ChatBusyError instead of waiting, ChatUnreachableError when Slack cannot be reached,
-    ChatRefusedError with Slack's own word for anything it will never take.
+    Raises ChatBusyError instead of waiting, ChatUnreachableError when Slack cannot be reached or
+    does not take our token, ChatRefusedError with Slack's own word for what it will never take.
     """
 
     def __init__(self, client: AsyncWebClient, account: Account, pace: Pace) -> None:
         self._client = client
         self._account = account
         self._pace = pace
+        self._caller = Caller(account, pace)
+        self._threads = Threads(client, self._caller, pace.reads)
+        self._gone: OrderedDict[MessageRef, str] = OrderedDict()
 
     async def post(self, notice: Notice) -> MessageRef:
         """A new message in the thread; with `only_for` an ephemeral one, gone on reload."""
         channel = notice.thread.channel
-        bucket = self._pace.posts(channel)
-        bucket.take()
         send = self._post if notice.only_for is None else self._whisper
-        told = await self._drawn(notice, send, bucket)
-        ts = text_at(told.data, "ts") or text_at(told.data, "message_ts")
-        return MessageRef(text_at(told.data, "channel") or channel, ts)
+        told = await self._drawn(notice, send, self._pace.posts(channel))
+        ts = text_at(told, "ts") or text_at(told, "message_ts")
+        if not ts:
+            raise ChatUnreachableError("the answer names no message")
+        return MessageRef(text_at(told, "channel") or channel, ts)
 
     async def edit(self, ref: MessageRef, notice: Notice) -> None:
-        """Show it in place of what the message shows."""
-        bucket = self._pace.edits
-        bucket.take()
+        """Show it in place of what the message shows.
+
+        A message that Slack said is gone is not asked for again: a card has many versions.
+        """
+        if ref in self._gone:
+            raise ChatRefusedError(self._gone[ref])
 
         async def send(notice: Notice, drawn: Drawn) -> AsyncSlackResponse:
             return await self._client.chat_update(
@@ -64,35 +67,32 @@ class SlackChat:
                 ts=ref.message,
                 text=shortened(drawn.text, FALLBACK_LIMIT),
                 blocks=drawn.blocks,
-                metadata=_metadata(notice),
+                metadata=metadata(notice),
                 parse="none",
                 link_names=False,
             )
 
-        await self._drawn(notice, send, bucket)
+        try:
+            await self._drawn(notice, send, self._pace.edits)
+        except ChatRefusedError as error:
+            if error.code in _GONE:
+                self._forget(ref, error.code)
+            raise
 
     async def find(self, notice: Notice) -> MessageRef | None:
         """Looks through the whole thread; an ephemeral message is in none."""
         if notice.only_for is not None:
             return None
-        us = await self._account.identity()
-        thread, cursor = notice.thread, ""
-        while True:
-            page = await self._replies(thread, limit=_PAGE, cursor=cursor)
-            for message in items_at(page, "messages"):
-                if is_own(message, us) and _shows(message) == notice.id:
-                    return MessageRef(thread.channel, text_at(message, "ts"))
-            cursor = text_at(page, "response_metadata", "next_cursor")
-            if not cursor:
-                return None
+        return await self._threads.find(notice, await self._account.identity())
 
     async def parent(self, thread: Thread) -> Parent | None:
         """The thread's first message, or None if it is gone."""
-        page = await self._replies(thread, limit=1)
-        for message in items_at(page, "messages"):
-            if text_at(message, "ts") == thread.root and not is_tombstone(message):
-                return Parent(author=_name(message), text=shown(message))
-        return None
+        return await self._threads.parent(thread)
+
+    async def written_after(self, thread: Thread, message: str) -> list[IncomingMessage]:
+        """What others wrote in the thread after this message, oldest first."""
+        us = await self._account.identity()
+        return await self._threads.written_after(thread, message, us)
 
     async def _post(self, notice: Notice, drawn: Drawn) -> AsyncSlackResponse:
         return await self._client.chat_postMessage(
@@ -100,7 +100,7 @@ class SlackChat:
             thread_ts=notice.thread.root,
             text=drawn.text,
             blocks=drawn.blocks or None,
-            metadata=_metadata(notice),
+            metadata=metadata(notice),
             unfurl_links=False,
             unfurl_media=False,
             parse="none",
@@ -123,69 +123,22 @@ class SlackChat:
         notice: Notice,
         send: Callable[[Notice, Drawn], Awaitable[AsyncSlackResponse]],
         bucket: Bucket,
-    ) -> AsyncSlackResponse:
-        """Send the notice in the best form that Slack takes."""
+    ) -> object:
+        """Send the notice in the best form that Slack takes; each try is a call of its own.
+
+        A plainer form does not wait for its turn: it would begin with the best one once more.
+        """
+        bucket.take()
         refusal = ""
         for form in FORMS:
             try:
-                return await _said(send(notice, draw(notice, form)), bucket)
-            except _UndrawableError as error:
+                return await self._caller.answer(send(notice, draw(notice, form)), bucket)
+            except UndrawableError as error:
                 refusal = error.code
+                bucket.spend()
         raise ChatRefusedError(refusal)
 
-    async def _replies(self, thread: Thread, limit: int, cursor: str = "") -> Mapping[str, object]:
-        bucket = self._pace.reads
-        bucket.take()
-        call = self._client.conversations_replies(
-            channel=thread.channel,
-            ts=thread.root,
-            limit=limit,
-            cursor=cursor or None,
-            include_all_metadata=True,
-        )
-        try:
-            told = await _said(call, bucket)
-        except ChatRefusedError as error:
-            if error.code in _NO_THREAD:
-                return {}
-            raise
-        return told.data if isinstance(told.data, dict) else {}
-
-
-class _UndrawableError(ChatRefusedError):
-    """Slack cannot take this form of a message."""
-
-
-async def _said(call: Awaitable[AsyncSlackResponse], bucket: Bucket) -> AsyncSlackResponse:
-    """Slack's answer, or its failure in the port's words; a wait it asks for is kept."""
-    try:
-        return await call
-    except SlackApiError as error:
-        if is_undrawable(error):
-            raise _UndrawableError(code_of(error)) from error
-        failure = chat_error(error)
-        if isinstance(failure, ChatBusyError):
-            bucket.hold(failure.retry_in_s)
-        raise failure from error
-    except CUT_OFF as error:
-        raise chat_error(error) from error
-
-
-def _metadata(notice: Notice) -> dict[str, object]:
-    return {"event_type": EVENT_TYPE, "event_payload": {"id": notice.id}}
-
-
-def _shows(message: object) -> str:
-    if text_at(message, "metadata", "event_type") != EVENT_TYPE:
-        return ""
-    return text_at(message, "metadata", "event_payload", "id")
-
-
-def _name(message: object) -> str:
-    """Who wrote it: a person's id, or the name an app goes by."""
-    return (
-        text_at(message, "user")
-        or text_at(message, "username")
-        or text_at(message, "bot_profile", "name")
-        or text_at(message, "bot_id")
-    )
+    def _forget(self, ref: MessageRef, code: str) -> None:
+        self._gone[ref] = code
+        if len(self._gone) > _GONE_KEPT:
+            self._gone.popitem(last=False)

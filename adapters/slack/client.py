@@ -19,10 +19,16 @@ TIMEOUT = aiohttp.ClientTimeout(total=20, connect=10)
 """Seconds for one call; a late answer counts as none."""
 
 
+class NotSlackError(aiohttp.ClientPayloadError):
+    """Something that is not Slack answered, a network's login page for example."""
+
+
 @asynccontextmanager
-async def open_client(token: str, base_url: str = BASE_URL) -> AsyncIterator[AsyncWebClient]:
+async def open_client(
+    token: str, base_url: str = BASE_URL, limit: aiohttp.ClientTimeout = TIMEOUT
+) -> AsyncIterator[AsyncWebClient]:
     """A client for the bot token, closed at the end of the block. `base_url` ends in `/api/`."""
-    async with aiohttp.ClientSession(timeout=TIMEOUT) as session:
+    async with aiohttp.ClientSession(timeout=limit, raise_for_status=check_answer) as session:
         client = AsyncWebClient(
             token=token,
             base_url=base_url,
@@ -33,6 +39,22 @@ async def open_client(token: str, base_url: str = BASE_URL) -> AsyncIterator[Asy
         if is_loopback(base_url):
             client.proxy = None
         yield client
+
+
+async def check_answer(response: aiohttp.ClientResponse) -> None:
+    """Raise NotSlackError for a good answer that is no JSON object.
+
+    The SDK takes text and bytes for answers as well and then fails at them without a name.
+    """
+    if response.status != 200:
+        return
+    try:
+        told = await response.json(content_type=None)
+    except (ValueError, LookupError, RecursionError):
+        told = None
+    if not isinstance(told, dict) or response.content_type in ("text/plain", "application/gzip"):
+        response.close()
+        raise NotSlackError(f"the answer is not Slack's ({response.content_type})")
 
 
 def quiet_logger(name: str, level: int = logging.WARNING) -> logging.Logger:

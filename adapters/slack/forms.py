@@ -52,6 +52,15 @@ def rich_text(text: str, emoji: str = "") -> JsonObject:
     }
 
 
+def pressed_by(person: str) -> JsonObject:
+    """Who pressed the button that stood here."""
+    said: list[JsonObject] = [
+        {"type": "text", "text": "Go on: pressed by "},
+        {"type": "user", "user_id": person},
+    ]
+    return {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": [*said]}]}
+
+
 def preformatted(text: str) -> JsonObject:
     """Output of a machine: letter by letter, never parsed."""
     return {

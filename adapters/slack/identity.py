@@ -1,21 +1,15 @@
 """Who we are in Slack: asked once, needed to tell our own messages and mentions from others'."""
 
+import logging
 from dataclasses import dataclass
 
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.slack.failures import CUT_OFF, REFUSED_TOKENS, chat_error
-from core.errors import ChatRefusedError
+from adapters.slack.failures import CUT_OFF, TokenRefusedError, token_error
+from core.errors import ChatError
 
-
-class TokenRefusedError(ChatRefusedError):
-    """Slack does not accept a token, and never will. `setting` names it, `code` is Slack's word."""
-
-    def __init__(self, setting: str, code: str) -> None:
-        super().__init__(code)
-        self.args = (f"{setting} is not accepted by Slack: {code}",)
-        self.setting = setting
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -28,21 +22,24 @@ class Identity:
 
 
 class Account:
-    """The app's account in one workspace; its identity is asked for once and kept."""
+    """The app's account in one workspace; its identity is asked for once and kept.
+
+    `refusal` says, in one line, that the token is refused now; empty while it works.
+    """
 
     def __init__(self, client: AsyncWebClient) -> None:
         self._client = client
         self._identity: Identity | None = None
+        self._told: set[str] = set()
+        self.refusal = ""
 
     async def identity(self) -> Identity:
         """Raises TokenRefusedError, or ChatBusyError and ChatUnreachableError to be tried again."""
         if self._identity is None:
             try:
                 told = await self._client.auth_test()
-            except SlackApiError as error:
-                raise token_error("SLACK_BOT_TOKEN", error) from error
-            except CUT_OFF as error:
-                raise chat_error(error) from error
+            except (SlackApiError, *CUT_OFF) as error:
+                raise token_error(error) from error
             self._identity = Identity(
                 user=str(told.get("user_id", "")),
                 bot=str(told.get("bot_id", "")),
@@ -50,10 +47,18 @@ class Account:
             )
         return self._identity
 
-
-def token_error(setting: str, error: SlackApiError) -> Exception:
-    """The named failure of a call that only a wrong token makes Slack refuse for good."""
-    failure = chat_error(error)
-    if isinstance(failure, ChatRefusedError) and failure.code in REFUSED_TOKENS:
-        return TokenRefusedError(setting, failure.code)
-    return failure
+    def note(self, failure: ChatError | None) -> None:
+        """Keep what a call with the bot's token came to; a refusal is logged once."""
+        if failure is None:
+            if self.refusal:
+                _log.warning("Slack accepts our token again")
+            self.refusal = ""
+            return
+        if not isinstance(failure, TokenRefusedError):
+            return
+        line = str(failure)
+        if line != self.refusal and not (failure.is_lacking and line in self._told):
+            _log.error("%s; nothing is lost, it is tried again", line)
+        self._told.add(line)
+        if not failure.is_lacking:
+            self.refusal = line

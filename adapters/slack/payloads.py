@@ -4,6 +4,7 @@ Nothing raises here: Slack adds fields and kinds at any time, and an unread payl
 acknowledged would come again and again.
 """
 
+import re
 from dataclasses import dataclass
 
 from adapters.slack.cards import read_click
@@ -17,6 +18,7 @@ MESSAGE_TYPES = frozenset({"app_mention", "message"})
 """The events that are read; all others are dropped."""
 
 _SPOKEN = frozenset({"", "thread_broadcast", "file_share", "bot_message", "me_message"})
+_ID = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 _DIRECT = frozenset({"im", "app_home"})
 
 
@@ -37,9 +39,9 @@ def read(payload: object, us: Identity) -> Incoming | Dropped:
     event = object_at(payload, "event")
     if text_at(event, "type") not in MESSAGE_TYPES:
         return Dropped(f"event {text_at(event, 'type') or 'unknown'}")
-    if not text_at(event, "channel"):
-        return Dropped("no channel")
     team = _team(payload, us)
+    if not (is_id(text_at(event, "channel")) and is_id(team)):
+        return Dropped("no channel or team")
     match text_at(event, "subtype"):
         case "message_changed":
             return _read_edit(event, team, us)
@@ -57,6 +59,11 @@ def is_own(message: object, us: Identity) -> bool:
     return bool((user and user == us.user) or (bot and bot == us.bot))
 
 
+def is_id(text: str) -> bool:
+    """Whether it can be one of Slack's ids: a short word."""
+    return bool(_ID.fullmatch(text))
+
+
 def is_tombstone(message: object) -> bool:
     """Whether it stands where a thread's first message was, which somebody deleted."""
     return text_at(message, "subtype") == "tombstone"
@@ -66,13 +73,13 @@ def _read_message(event: object, team: str, us: Identity) -> Incoming | Dropped:
     if is_own(event, us):
         return Dropped("our own message")
     message, author = text_at(event, "ts"), _author(event)
-    sent_at = _seconds(message)
-    if not author or sent_at is None:
+    sent_at, thread = _seconds(message), _thread(event, event, team)
+    if not is_id(author) or sent_at is None or _seconds(thread.root) is None:
         return Dropped("no author or time")
     text = message_text(event, without=us.user)
     is_direct = text_at(event, "channel_type") in _DIRECT
     return IncomingMessage(
-        thread=_thread(event, event, team),
+        thread=thread,
         message=message,
         author=PersonId(author),
         text=text,
@@ -88,15 +95,19 @@ def _read_edit(event: object, team: str, us: Identity) -> Incoming | Dropped:
         return _deletion(event, before, text_at(now, "ts"), team)
     if is_own(now, us):
         return Dropped("an edit of our own message")
-    message, author = text_at(now, "ts"), _author(now)
-    edit = text_at(now, "edited", "ts") or text_at(event, "event_ts") or text_at(event, "ts")
-    if not author or _seconds(message) is None or not edit:
+    message, author, thread = text_at(now, "ts"), _author(now), _thread(event, now, team)
+    edited = text_at(now, "edited", "ts")
+    edit = edited or text_at(event, "event_ts") or text_at(event, "ts")
+    times = (message, thread.root, edit)
+    if not is_id(author) or None in map(_seconds, times):
         return Dropped("no author or time")
+    if not before and not edited:
+        return Dropped("an edit by nobody")
     text = message_text(now, without=us.user)
     if before and text == message_text(before, without=us.user):
         return Dropped("an edit that changes no text")
     return IncomingEdit(
-        thread=_thread(event, now, team),
+        thread=thread,
         message=message,
         author=PersonId(author),
         text=text,
@@ -113,9 +124,9 @@ def _read_deletion(event: object, team: str, us: Identity) -> Incoming | Dropped
 
 
 def _deletion(event: object, before: object, message: str, team: str) -> Incoming | Dropped:
-    if not message:
-        return Dropped("no time")
     root = text_at(before, "thread_ts") or message
+    if _seconds(message) is None or _seconds(root) is None:
+        return Dropped("no time")
     thread = Thread(team=team, channel=text_at(event, "channel"), root=root)
     return IncomingDeletion(thread=thread, message=message)
 

@@ -1,4 +1,5 @@
-"""Slack's ear: Socket Mode through Bolt. What comes in is stored first and acknowledged then.
+"""Slack's ear: what comes in is stored first and acknowledged then.
 
-`app` connects and stays connected, `listeners` is the way of one payload, `link` the socket.
+`ear` is what both ways in have in common: `app` with its socket (`link`), and `http` with its
+`signature`. `listeners` is the way of one payload through Bolt.
 """

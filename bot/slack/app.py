@@ -1,11 +1,6 @@
 """Connects to Slack, hears what comes in, and stays connected until told to close."""
 
-import asyncio
-import logging
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import TypeVar
 
 from slack_bolt.adapter.socket_mode.async_internals import send_async_response
 from slack_sdk.errors import SlackApiError
@@ -14,28 +9,11 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack.client import quiet_logger
-from adapters.slack.failures import CUT_OFF, chat_error
-from adapters.slack.identity import Account, token_error
+from adapters.slack.failures import APP_TOKEN, CUT_OFF, token_error
+from adapters.slack.identity import Account
+from bot.slack.ear import EarOptions, patiently
 from bot.slack.link import Link
 from bot.slack.listeners import Accept, Listeners
-from core.errors import ChatBusyError, ChatUnreachableError
-
-_log = logging.getLogger(__name__)
-_Answer = TypeVar("_Answer")
-
-
-def _untold(_seconds: float) -> None:
-    """Nobody counts the acknowledgements."""
-
-
-@dataclass(frozen=True)
-class EarOptions:
-    """What can be set, in seconds. `on_ack` is told how long each acknowledgement took."""
-
-    on_ack: Callable[[float], None] = _untold
-    first_retry_s: float = 1.0
-    last_retry_s: float = 30.0
-    grace_s: float = 3.0
 
 
 class SlackEar:
@@ -62,22 +40,20 @@ class SlackEar:
     async def start(self, account: Account) -> None:
         """Return once connected, however long Slack is out of reach.
 
-        Raises TokenRefusedError at once for a token that Slack does not accept.
+        Raises TokenRefusedError at once for a token that Slack does not accept. One that is refused
+        later, when the socket has to be replaced, is logged and tried again.
         """
-        us = await self._patiently(account.identity)
+        us = await patiently(account.identity, self._options)
         self._listeners = Listeners(self._client, us, self._accept)
-        address = await self._patiently(self._address)
-        link = Link(self._app_token, self._client, quiet_logger("watchkeeper.slack.socket"))
+        address = await patiently(self._address, self._options)
+        link = Link(self._client, self._next_address, quiet_logger("watchkeeper.slack.socket"))
         self._link = link
         link.wss_uri = address
         link.socket_mode_request_listeners.append(self._hear)
         await link.connect()
 
     async def close(self) -> None:
-        """Take nothing more, let what is being stored be acknowledged, and hang up.
-
-        What came too late was not acknowledged, so Slack sends it to whoever connects next.
-        """
+        """Take nothing more, let what is being stored be acknowledged, and hang up."""
         self._is_closing = True
         if self._link is not None:
             await self._link.finish_work(self._options.grace_s)
@@ -101,22 +77,9 @@ class SlackEar:
         """A fresh address for the socket, as only the app token is given one."""
         try:
             told = await self._client.apps_connections_open(app_token=self._app_token)
-        except SlackApiError as error:
-            raise token_error("SLACK_APP_TOKEN", error) from error
-        except CUT_OFF as error:
-            raise chat_error(error) from error
+        except (SlackApiError, *CUT_OFF) as error:
+            raise token_error(error, APP_TOKEN) from error
         return str(told["url"])
 
-    async def _patiently(self, ask: Callable[[], Awaitable[_Answer]]) -> _Answer:
-        """What Slack answers, asked again with growing pauses while it cannot be reached."""
-        pause = self._options.first_retry_s
-        while True:
-            try:
-                return await ask()
-            except ChatBusyError as error:
-                wait = error.retry_in_s
-            except ChatUnreachableError as error:
-                wait = pause
-                pause = min(2 * pause, self._options.last_retry_s)
-                _log.warning("Slack is out of reach (%s); next try in %g s", error, wait)
-            await asyncio.sleep(wait)
+    async def _next_address(self) -> str:
+        return await patiently(self._address, self._options, outlasts_refusal=True)

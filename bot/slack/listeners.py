@@ -20,6 +20,7 @@ from adapters.slack.cards import GO_ON
 from adapters.slack.client import quiet_logger
 from adapters.slack.identity import Identity
 from adapters.slack.payloads import Dropped, read
+from core.errors import WatchkeeperError
 from core.incoming import Incoming
 
 Accept = Callable[[Incoming], Awaitable[None]]
@@ -35,10 +36,11 @@ class Listeners:
     """A Bolt app that hands every payload that means something to `accept`."""
 
     def __init__(self, client: AsyncWebClient, us: Identity, accept: Accept) -> None:
+        self._taker = Taker(us, accept)
         self._app = AsyncApp(
             name="watchkeeper",
             client=client,
-            before_authorize=Taker(us, accept),
+            before_authorize=self._taker,
             authorize=authorization(us, client.token),
             process_before_response=True,
             # Bolt warns of every token it finds and does not use, here and in the environment.
@@ -50,7 +52,12 @@ class Listeners:
 
     async def dispatch(self, payload: dict[str, object]) -> BoltResponse:
         """What to answer to one payload; the status is 200 if it was stored or means nothing."""
-        return await self._app.async_dispatch(AsyncBoltRequest(mode="socket_mode", body=payload))
+        try:
+            request = AsyncBoltRequest(mode="socket_mode", body=payload)
+        except (AttributeError, LookupError, TypeError, ValueError):
+            # Bolt looks for ids in places where it takes objects for granted.
+            return await self._taker.take(payload, _no_listener)
+        return await self._app.async_dispatch(request)
 
 
 class Taker(AsyncMiddleware):
@@ -72,12 +79,22 @@ class Taker(AsyncMiddleware):
         next: Callable[[], Awaitable[BoltResponse]],  # noqa: A002 - the signature is Bolt's
     ) -> BoltResponse:
         """Acknowledge what means nothing; store the rest and let its listener acknowledge it."""
-        incoming = read(req.body, self._us)
+        return await self.take(req.body, next)
+
+    async def take(
+        self, payload: object, acknowledged: Callable[[], Awaitable[BoltResponse]]
+    ) -> BoltResponse:
+        """What to answer: at once if it means nothing, else, once it is stored, `acknowledged`."""
+        incoming = read(payload, self._us)
         if isinstance(incoming, Dropped):
             _log.debug("dropped: %s", incoming.reason)
             return BoltResponse(status=200, body="")
-        await self._accept(incoming)
-        return await next()
+        try:
+            await self._accept(incoming)
+        except WatchkeeperError as error:
+            _log.error("not stored, so that Slack sends it again: %s", error)
+            return BoltResponse(status=500, body="")
+        return await acknowledged()
 
 
 def authorization(us: Identity, token: str | None) -> Callable[[], Awaitable[AuthorizeResult]]:
@@ -96,6 +113,10 @@ def authorization(us: Identity, token: str | None) -> Callable[[], Awaitable[Aut
         )
 
     return authorize
+
+
+async def _no_listener() -> BoltResponse:
+    return BoltResponse(status=200, body="")
 
 
 async def acknowledge(ack: AsyncAck) -> None:

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from core.ids import NoticeId, Thread
+from core.ids import NoticeId, PersonId, Thread
 from core.notices import Answer, Content, Notice, Remark, Step, TurnCard
 
 THREAD = Thread(team="T0WATCH", channel="C0OPS", root="1700000000.000100")
@@ -77,6 +77,9 @@ EXAMPLES: dict[str, Content] = {
     ),
     "remark": Remark(text="I do not act for <@U0BOB>: not named in the settings."),
     "remark_with_button": Remark(level="warning", text="Rested after 30 model calls.", go_on=True),
+    "remark_with_a_button_that_was_pressed": Remark(
+        level="warning", text="Rested after 30 model calls.", pressed_by=PersonId("U0ADA")
+    ),
     "remark_of_an_error": Remark(level="error", text="The model could not be reached."),
 }
 
@@ -110,5 +113,6 @@ contents: st.SearchStrategy[Content] = st.one_of(
         level=st.sampled_from(["info", "warning", "error"]),
         text=any_text,
         go_on=st.booleans(),
+        pressed_by=st.sampled_from([None, PersonId("U0ADA")]),
     ),
 )

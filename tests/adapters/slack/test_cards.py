@@ -13,7 +13,7 @@ from adapters.slack.cards import draw, read_click
 from adapters.slack.forms import FALLBACK_LIMIT, FORMS, POST_LIMIT, Form
 from bot.workspace.blocks import checked
 from core.dialogue import JsonObject
-from core.ids import NoticeId
+from core.ids import NoticeId, PersonId
 from core.incoming import IncomingClick
 from core.notices import Answer, Content, Remark, Step, TurnCard
 from tests.adapters.slack.notices import EXAMPLES, contents, notice
@@ -100,6 +100,31 @@ def texts_in(value: object) -> Iterator[str]:
     elif isinstance(value, list):
         for each in value:
             yield from texts_in(each)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_card_of_300_steps_shows_the_newest_and_says_how_many_came_before(form: Form) -> None:
+    """Tasks, blocks and characters stay within Slack's limits."""
+    steps = tuple(
+        Step(id=f"c{n}", title=f"cat /var/log/{n}.log", machine="host:a", state="ok", detail="x")
+        for n in range(1, 301)
+    )
+    message = draw(notice(TurnCard(turn=1, state="running", title="t", steps=steps)), form)
+    shown = message.text + json.dumps(message.blocks)
+    assert "/300.log" in shown
+    assert "/1.log" not in shown
+    assert re.search(r"and \d+ earlier steps", message.text)
+    if message.blocks:
+        checked(json.loads(json.dumps(message.blocks)))
+
+
+def test_who_pressed_the_button_stands_where_it_was() -> None:
+    """T3."""
+    blocks = drawn(Remark(text="Rested.", pressed_by=PersonId("U0ADA")))
+    assert read_click({"type": "block_actions", "user": {"id": "U1"}, "actions": blocks}) is None
+    assert {"type": "user", "user_id": "U0ADA"} in json.loads(json.dumps(blocks))[1]["elements"][0][
+        "elements"
+    ]
 
 
 def test_a_turn_that_has_done_nothing_yet_shows_something() -> None:

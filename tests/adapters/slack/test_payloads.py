@@ -248,6 +248,89 @@ def test_what_means_nothing_is_dropped_with_a_reason(payload: object) -> None:
     assert dropped(payload)
 
 
+def test_a_reply_that_is_also_sent_to_the_channel_is_one_message() -> None:
+    """Slack sends it as `thread_broadcast`, then tells of its own change to it."""
+    reply: JsonObject = {
+        **MESSAGE,
+        "subtype": "thread_broadcast",
+        "thread_ts": "1699999999.000001",
+        "root": {"ts": "1699999999.000001", "text": "the first"},
+    }
+    said = message(**reply)
+    assert said.thread.root == "1699999999.000001"
+    assert dropped(changed(reply, {**reply, "blocks": []})) == "an edit that changes no text"
+    assert dropped(changed(None, reply)) == "an edit by nobody"
+
+
+def test_somebody_of_another_organisation_keeps_their_own_id() -> None:
+    """A7: guests are nobody unless named; the session stays that of our workspace."""
+    theirs = event(user_team="T2", source_team="T2", user="W0GUEST", user_profile={"team": "T2"})
+    said = read({**theirs, "authorizations": [{"team_id": "T1", "enterprise_id": "E1"}]}, US)
+    assert isinstance(said, IncomingMessage)
+    assert (said.author, said.thread.team) == ("W0GUEST", "T1")
+
+
+def test_an_organisation_wide_installation_has_a_team_all_the_same() -> None:
+    orgs = {**event(), "team_id": None, "authorizations": [{"team_id": None, "enterprise_id": "E"}]}
+    said = read(orgs, US)
+    assert isinstance(said, IncomingMessage)
+    assert said.thread.team == "T1"
+
+
+@pytest.mark.parametrize("text", ["   ", "\n\t \n", "<@U0BOT>   ", "\u2003"])
+def test_a_message_of_only_spaces_has_no_text(text: str) -> None:
+    assert message(text=text).text == ""
+
+
+def test_a_message_of_40_000_characters_is_read_whole() -> None:
+    text = "<@U0BOT> " + "x" * 39_991
+    assert len(message(text=text).text) == 39_991
+    assert len(message(text=text * 3).text) <= 40_000
+
+
+def test_control_characters_are_no_reason_to_fail() -> None:
+    assert message(text="a\x00b\x1b[31m\ud800c\u202e").text.startswith("a\x00b")
+
+
+def test_an_edit_that_adds_a_mention_is_the_message_that_was_not_ours_before() -> None:
+    """Slack tells of it as `app_mention` with the time of the first message."""
+    edited = {"user": "U1", "ts": "1700000005.000000"}
+    said = message(type="app_mention", text="<@U0BOT> why?", edited=edited)
+    assert said.is_addressed
+    assert said.source == message().source
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"thread_ts": "\ud800"},
+        {"thread_ts": "../../etc"},
+        {"channel": "C1/../C2"},
+        {"channel": "\ud800"},
+        {"channel": "C" * 200},
+        {"user": "\x00"},
+        {"user": "U1 U2"},
+        {"ts": "1700000000.000100\n"},
+        {"ts": "1" * 400},
+    ],
+)
+def test_what_cannot_be_an_id_of_slacks_is_dropped(fields: JsonObject) -> None:
+    """It may not even be text that can be stored, and what is not stored comes again."""
+    assert dropped(event(**fields))
+    now: JsonObject = {**MESSAGE, **fields, "edited": {"ts": "1700000005.000000"}}
+    channel = {key: value for key, value in fields.items() if key == "channel"}
+    assert dropped(changed(None, now, **channel))
+
+
+@pytest.mark.parametrize(
+    "value", ["\ud800", "n\x00", "a\nb", "\u202en", 7, None, ["n"], {"n": 1}, "", True]
+)
+def test_a_button_with_a_value_that_was_never_drawn_is_dropped(value: Any) -> None:
+    """T3."""
+    actions: list[Any] = [{"action_id": "go_on", "value": value}]
+    assert dropped({"type": "block_actions", "user": {"id": "U1"}, "actions": actions})
+
+
 WORDS = st.sampled_from(
     [
         *MESSAGE, "event", "event_callback", "message_changed", "message_deleted", "tombstone",

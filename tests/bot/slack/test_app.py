@@ -1,4 +1,4 @@
-"""What comes in over Socket Mode is stored, then acknowledged; nothing is lost (F1, S1, T3)."""
+"""What comes in is stored, then acknowledged; nothing is lost, in both modes (F1, S1, T3)."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -7,24 +7,30 @@ import pytest
 
 from adapters.slack.chat import SlackChat
 from adapters.slack.client import open_client, quiet_logger
-from adapters.slack.identity import Account, TokenRefusedError
+from adapters.slack.failures import TokenRefusedError
+from adapters.slack.identity import Account
 from adapters.slack.pace import Pace
 from bot.slack.app import SlackEar
 from bot.slack.link import Link
 from bot.workspace.world import BOT_USER, C_OPS, D_ADA, TEAM, U_ADA
-from core.errors import ChatRefusedError
 from core.ids import NoticeId, PersonId, Thread
 from core.incoming import IncomingClick, IncomingDeletion, IncomingEdit, IncomingMessage
 from core.notices import Notice, Remark
-from tests.bot.slack.hearing import Hearing, Inbox, hearing
+from tests.bot.slack.hearing import MODES, Hearing, Inbox, Mode, hearing
 from tests.fakes.clock import ManualClock
 
 MENTION = f"<@{BOT_USER}> why is the disk full?"
 
 
+@pytest.fixture(params=MODES)
+async def heard(request: pytest.FixtureRequest) -> AsyncIterator[Hearing]:
+    async with hearing(request.param) as heard:
+        yield heard
+
+
 @pytest.fixture
-async def heard() -> AsyncIterator[Hearing]:
-    async with hearing() as heard:
+async def on_socket() -> AsyncIterator[Hearing]:
+    async with hearing("socket") as heard:
         yield heard
 
 
@@ -56,7 +62,7 @@ async def test_nothing_is_acknowledged_before_it_is_stored(heard: Hearing) -> No
     heard.workspace.post_as(U_ADA, C_OPS, "hello")
     async with asyncio.timeout(5):
         await heard.inbox.reached.wait()
-    assert heard.server.sockets.unacked == 1
+    assert heard.server.unacked == 1
     assert heard.acks == []
     heard.inbox.gate.set()
     await heard.settled()
@@ -70,7 +76,7 @@ async def test_what_could_not_be_stored_comes_again(heard: Hearing) -> None:
     await heard.settled()
     assert heard.inbox.refusals == 0
     assert len(heard.inbox.accepted) == 1
-    assert len(heard.server.sockets.ack_seconds) == 1
+    assert len(heard.server.ack_seconds) == 1
 
 
 async def test_a_doubled_envelope_is_accepted_twice_under_one_source(heard: Hearing) -> None:
@@ -139,9 +145,10 @@ async def test_what_means_nothing_is_acknowledged_all_the_same(
     heard: Hearing, kind: str, payload: dict[str, object]
 ) -> None:
     """F1: otherwise Slack would send it again, and in the end nothing any more."""
-    heard.server.sockets.tell(kind, payload)  # type: ignore[arg-type] # JSON, wider than needed
+    told = heard.server.http or heard.server.sockets
+    told.tell(kind, payload)  # type: ignore[arg-type] # JSON, wider than needed
     await heard.settled()
-    assert len(heard.server.sockets.ack_seconds) == 1
+    assert len(heard.server.ack_seconds) == 1
     assert heard.inbox.accepted == []
 
 
@@ -153,26 +160,17 @@ async def test_acknowledgements_are_timed(heard: Hearing) -> None:
     assert 0 < heard.acks[0] < 3
 
 
-async def test_a_refreshed_or_lost_socket_is_replaced_and_nothing_is_missed(
-    heard: Hearing,
-) -> None:
-    heard.server.sockets.refresh()
-    heard.workspace.post_as(U_ADA, C_OPS, "during the refresh")
-    await heard.settled()
-    assert len(heard.inbox.accepted) == 1
-    assert await heard.ear.is_connected()
-
-
 async def test_a_wrong_app_token_is_named_at_once() -> None:
     async with hearing(is_started=False, app_token="xapp-wrong") as heard:
         with pytest.raises(TokenRefusedError, match="SLACK_APP_TOKEN is not accepted by Slack"):
             await heard.ear.start(heard.account)
 
 
-async def test_a_wrong_bot_token_is_named_at_once() -> None:
-    async with hearing(is_started=False) as heard:
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_wrong_bot_token_is_named_at_once(mode: Mode) -> None:
+    async with hearing(mode, is_started=False) as heard:
         heard.workspace.bot_token = "xoxb-another"
-        with pytest.raises(ChatRefusedError, match="SLACK_BOT_TOKEN is not accepted by Slack"):
+        with pytest.raises(TokenRefusedError, match="SLACK_BOT_TOKEN is not accepted by Slack"):
             await heard.ear.start(heard.account)
 
 
@@ -211,18 +209,20 @@ async def test_a_start_can_be_given_up_while_slack_is_silent() -> None:
     await server.wait_closed()
 
 
-async def test_closing_leaves_no_task_behind() -> None:
+@pytest.mark.parametrize("mode", MODES)
+async def test_closing_leaves_no_task_behind(mode: Mode) -> None:
     before = asyncio.all_tasks()
-    async with hearing() as heard:
+    async with hearing(mode) as heard:
         heard.workspace.post_as(U_ADA, C_OPS, "hello")
         await heard.settled()
         assert asyncio.all_tasks() > before
     assert asyncio.all_tasks() == before
 
 
-async def test_closing_lets_what_is_being_stored_be_acknowledged() -> None:
+@pytest.mark.parametrize("mode", MODES)
+async def test_closing_lets_what_is_being_stored_be_acknowledged(mode: Mode) -> None:
     """F1."""
-    async with hearing(retry_delays_s=(60.0,)) as heard:
+    async with hearing(mode, retry_delays_s=(60.0,)) as heard:
         heard.inbox.gate = asyncio.Event()
         heard.workspace.post_as(U_ADA, C_OPS, "hello")
         async with asyncio.timeout(5):
@@ -232,7 +232,7 @@ async def test_closing_lets_what_is_being_stored_be_acknowledged() -> None:
         await closing
         await heard.settled()
         assert len(heard.inbox.accepted) == 1
-        assert len(heard.server.sockets.ack_seconds) == 1
+        assert len(heard.server.ack_seconds) == 1
 
 
 async def test_the_next_process_hears_what_the_last_one_did_not_store() -> None:
@@ -251,32 +251,14 @@ async def test_the_next_process_hears_what_the_last_one_did_not_store() -> None:
             await following.close()
 
 
-async def test_a_silent_end_of_the_socket_is_noticed(heard: Hearing) -> None:
-    heard.server.sockets.drop()
-    heard.workspace.post_as(U_ADA, C_OPS, "hello")
-    await heard.until_accepted(1)
-
-
-async def test_an_address_that_does_not_work_is_replaced(heard: Hearing) -> None:
-    await heard.ear.close()
-    async with open_client(heard.workspace.bot_token, heard.server.api_url) as client:
-        link = Link(heard.workspace.app_token, client, quiet_logger("tests.link", 100))
-        link.fresh_address_s = 0.3
-        link.wss_uri = heard.server.api_url.replace("http", "ws").replace(
-            "/api/", "/link/?ticket=x"
-        )
-        try:
-            async with asyncio.timeout(5):
-                await link.connect()
-            assert await link.is_connected()
-        finally:
-            await link.shut()
+async def nowhere() -> str:
+    return ""
 
 
 async def test_the_one_time_address_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     """T6."""
     async with open_client("xoxb-1", "http://127.0.0.1:9/api/") as client:
-        link = Link("xapp-1", client, quiet_logger("tests.discreet"))
+        link = Link(client, nowhere, quiet_logger("tests.discreet"))
         link.logger.error("Failed to connect (error: url='wss://x/?ticket=s3cret&app_id=A1')")
         await link.shut()
     assert "s3cret" not in caplog.text
