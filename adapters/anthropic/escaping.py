@@ -16,8 +16,14 @@ _AUTHORITY = re.compile(_OPENING % "system|operator", re.IGNORECASE)
 
 
 def sendable(text: str) -> str:
-    """The text without lone surrogates (UTF-8 cannot carry them) and NUL (stores choke on it)."""
-    return _UNSENDABLE.sub(_REPLACEMENT, text)
+    """The text without lone surrogates (UTF-8 cannot carry them) and NUL (stores choke on it).
+
+    Two halves of one character, as JSON may write it and streams may cut it, become that character.
+    """
+    if not _UNSENDABLE.search(text):
+        return text
+    paired = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return paired.replace("\x00", _REPLACEMENT)
 
 
 def neutral(text: str) -> str:

@@ -14,7 +14,7 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from adapters.anthropic.capabilities import capabilities_of
+from adapters.anthropic.capabilities import Capabilities, capabilities_of
 
 MAX_BYTES = 32 * 1024 * 1024
 MAX_MARKS = 4
@@ -27,8 +27,12 @@ Block = Mapping[str, JsonValue]
 Message = Mapping[str, JsonValue]
 
 
-def lint(body: Mapping[str, JsonValue]) -> list[str]:
-    """What is wrong with the body, one line each; an empty list means that it would be accepted."""
+def lint(body: Mapping[str, JsonValue], capabilities: Capabilities | None = None) -> list[str]:
+    """What is wrong with the body, one line each; an empty list means that it would be accepted.
+
+    Without `capabilities`, those of the body's model at the Claude API count.
+    """
+    takes = capabilities or capabilities_of(str(body.get("model", "")))
     messages = cast("list[Message]", body.get("messages") or [])
     if not messages:
         return ["messages: at least one message is required"]
@@ -36,7 +40,7 @@ def lint(body: Mapping[str, JsonValue]) -> list[str]:
         lambda: _size(body),
         lambda: _top_level(body),
         lambda: _marks(body, messages),
-        lambda: _roles(messages, str(body.get("model", ""))),
+        lambda: _roles(messages, takes_notes=takes.notes == "native"),
         lambda: _contents(messages),
         lambda: _pairs(messages),
         lambda: _uses(messages),
@@ -87,13 +91,12 @@ def _marks(body: Mapping[str, JsonValue], messages: Sequence[Message]) -> Iterat
         yield "thinking cannot carry a cache mark"
 
 
-def _roles(messages: Sequence[Message], model: str) -> Iterator[str]:
+def _roles(messages: Sequence[Message], *, takes_notes: bool) -> Iterator[str]:
     roles = [message["role"] for message in messages]
     if roles[0] != "user":
         yield "messages.0: the first message must be the user's"
     if roles[-1] == "assistant":
         yield "the conversation must end with a user message"
-    takes_notes = capabilities_of(model).notes == "native"
     for index, role in enumerate(roles):
         if role != "system":
             continue
@@ -147,7 +150,7 @@ def _uses(messages: Sequence[Message]) -> Iterator[str]:
     for index, message in enumerate(messages):
         uses = [block for block in blocks_of(message) if block.get("type") == "tool_use"]
         for use in uses:
-            call, name = str(use["id"]), str(use.get("name", ""))
+            call, name = str(use.get("id", "")), str(use.get("name", ""))
             if not _ID.fullmatch(call):
                 yield f"messages.{index}: bad tool use id {call!r}"
             if call in seen:
@@ -162,4 +165,4 @@ def _uses(messages: Sequence[Message]) -> Iterator[str]:
 
 
 def _used(blocks: Sequence[Block]) -> list[str]:
-    return [str(block["id"]) for block in blocks if block.get("type") == "tool_use"]
+    return [str(block.get("id", "")) for block in blocks if block.get("type") == "tool_use"]

@@ -1,97 +1,58 @@
 """Claude over the real SDK: one whole reply, or a named failure, within a bounded time.
 
-Considered: the SDK's own retries. They obey any `retry-after`, end where the stream begins, and
-its time-outs are per read, so that a stream of pings never ends. Here the SDK does one attempt.
+`adapters.anthropic.provider` makes the attempts; here it is decided whether there is another one.
 """
 
 import asyncio
-import logging
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
-import anthropic
-from anthropic import AsyncStream
+import structlog
 
-from adapters.anthropic.capabilities import capabilities_of
-from adapters.anthropic.failures import Failure, failure_of
+from adapters.anthropic.breaker import Breaker, ModelUnusableError
+from adapters.anthropic.capabilities import Capabilities, capabilities_of
+from adapters.anthropic.failures import Failure, Remedy
 from adapters.anthropic.lint import lint
-from adapters.anthropic.stream import BrokenReplyError, Draft
+from adapters.anthropic.provider import Provider, Question, Received, dropping_thinking
+from adapters.anthropic.settings import AnthropicSettings
 from adapters.anthropic.wire import render
-from core.dialogue import JsonObject, ModelReply, ModelRequest, Replied
+from core.dialogue import ModelReply, ModelRequest
 from core.errors import ModelRefusedRequestError, ModelUnreachableError
 
-_QUIET = ("anthropic", "httpx2")
+LARGEST_LIMIT = 128_000
+"""Tokens; no model says more in one reply."""
 
-
-@dataclass(frozen=True)
-class Patience:
-    """How long and how often, in seconds.
-
-    `first_event_s` from the request to the stream's first event, `between_events_s` from each to
-    the next (pings do not count), `total_s` for one `ask` with all its attempts and waits.
-    """
-
-    first_event_s: float = 60.0
-    between_events_s: float = 180.0
-    total_s: float = 600.0
-    max_retries: int = 4
-    first_wait_s: float = 1.0
-    longest_wait_s: float = 30.0
-    longest_wish_s: float = 60.0
-
-    def wait_s(
-        self, retry: int, wish_s: float | None, draw: Callable[[float, float], float]
-    ) -> float:
-        """The wait before the `retry`-th retry (from 0): full jitter, at least the wish."""
-        bound = min(self.longest_wait_s, self.first_wait_s * 3.0**retry)
-        return max(draw(0.0, bound), wish_s or 0.0)
-
-
-@dataclass(frozen=True)
-class AnthropicSettings:
-    """`base_url` None is the SDK's own default. `max_tokens` bounds a reply, thinking included."""
-
-    api_key: str = field(repr=False)
-    base_url: str | None = None
-    max_tokens: int = 16_000
-    patience: Patience = Patience()
-
-
-@dataclass(frozen=True)
-class _Received:
-    """A whole reply; `is_cut_short` when the token limit cut it in a call or before any word."""
-
-    reply: ModelReply
-    is_cut_short: bool
+log = structlog.get_logger()
+Sleep = Callable[[float], Awaitable[None]]
+Draw = Callable[[float, float], float]
+Clock = Callable[[], float]
 
 
 class AnthropicModel:
-    """The Model port; one client, closed by `close`.
+    """The Model port; one client, closed by `close`. UnusableSettingsError if none can be made.
 
-    `sleep` and `draw` (a number between two bounds) are for tests that must not wait.
+    `sleep`, `draw` (a number between two bounds) and `clock` (seconds) are for tests that must not
+    wait.
     """
 
     def __init__(
         self,
         settings: AnthropicSettings,
         *,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        draw: Callable[[float, float], float] = random.uniform,
+        sleep: Sleep = asyncio.sleep,
+        draw: Draw = random.uniform,
+        clock: Clock = time.monotonic,
     ) -> None:
         self._settings = settings
         self._patience = settings.patience
         self._sleep = sleep
         self._draw = draw
-        self._client = anthropic.AsyncAnthropic(
-            api_key=settings.api_key,
-            base_url=settings.base_url,
-            max_retries=0,
-            timeout=anthropic.Timeout(self._patience.between_events_s, connect=15.0),
-            open_telemetry=False,
-        )
-        _keep_bodies_out_of_logs()
+        self._clock = clock
+        self._provider = Provider(settings)
+        self._breakers: dict[str, Breaker] = {}
+        self._without_notes: set[str] = set()
 
     async def ask(self, request: ModelRequest) -> ModelReply:
         """One whole reply.
@@ -99,93 +60,85 @@ class AnthropicModel:
         A reply that was cut by the token limit inside a call, or before any word, is asked for once
         more with twice the limit; cut again, it comes back with ending `length` and no calls.
         """
-        try:
-            async with asyncio.timeout(self._patience.total_s):
-                received = await self._ask_until_answered(request, self._settings.max_tokens)
-                if received.is_cut_short:
-                    received = await self._ask_until_answered(
-                        request, 2 * self._settings.max_tokens
-                    )
-                return received.reply
-        except TimeoutError:
-            why = f"no whole reply within {self._patience.total_s:g} s"
-            raise ModelUnreachableError(why) from None
+        question = self._question(request)
+        with self._breaker(request.model).asking():
+            try:
+                return await self._reply(question)
+            except TimeoutError:
+                why = f"no whole reply within {self._patience.total_s:g} s"
+                raise ModelUnreachableError(why) from None
 
     async def close(self) -> None:
         """Close the client's connections."""
-        await self._client.close()
+        await self._provider.close()
 
-    async def _ask_until_answered(self, request: ModelRequest, max_tokens: int) -> _Received:
-        body = render(request, capabilities_of(request.model), max_tokens)
-        if faults := lint(body):
+    def _breaker(self, model: str) -> Breaker:
+        fresh = Breaker(self._settings.tolerance, self._clock)
+        return self._breakers.setdefault(model, fresh)
+
+    def _question(self, request: ModelRequest) -> Question:
+        capabilities = self._capabilities(request.model)
+        body = render(request, capabilities, self._settings.max_tokens)
+        if faults := lint(body, capabilities):
             raise ModelRefusedRequestError(f"not sent, it would be refused: {faults[0]}")
+        return Question(request, capabilities, body)
+
+    def _capabilities(self, model: str) -> Capabilities:
+        row = capabilities_of(model, self._settings.platform)
+        return replace(row, notes="plain") if model in self._without_notes else row
+
+    async def _reply(self, question: Question) -> ModelReply:
+        """TimeoutError at the total deadline."""
+        async with asyncio.timeout(self._patience.total_s):
+            received = await self._until_answered(question)
+            if received.is_cut_short:
+                received = await self._with_a_higher_limit(question, received)
+            return received.reply
+
+    async def _until_answered(self, question: Question) -> Received:
+        tried: set[Remedy] = {""}
         retry = 0
         while True:
-            outcome = await self._attempt(body, request)
-            if isinstance(outcome, _Received):
+            outcome = await self._provider.attempt(question)
+            if isinstance(outcome, Received):
                 return outcome
+            if outcome.remedy not in tried:
+                tried.add(outcome.remedy)
+                if remedied := self._remedied(question, outcome.remedy):
+                    question = remedied
+                    continue
             self._give_up_if_hopeless(outcome, retry)
             await self._sleep(self._patience.wait_s(retry, outcome.retry_after_s, self._draw))
             retry += 1
 
     def _give_up_if_hopeless(self, failure: Failure, retry: int) -> None:
-        why = failure.why.replace(self._settings.api_key or "\x00", "[key]")
         wish_s = failure.retry_after_s
         if not failure.may_retry:
-            raise ModelRefusedRequestError(why)
+            raise ModelRefusedRequestError(failure.why)
         if wish_s is not None and wish_s > self._patience.longest_wish_s:
-            raise ModelUnreachableError(why, retry_in_s=wish_s)
+            raise ModelUnreachableError(failure.why, retry_in_s=wish_s)
         if retry >= self._patience.max_retries:
-            raise ModelUnreachableError(f"{why}; tried {retry + 1} times", retry_in_s=wish_s)
+            kind = ModelUnreachableError if failure.is_outage else ModelUnusableError
+            raise kind(f"{failure.why}; tried {retry + 1} times", retry_in_s=wish_s)
 
-    async def _attempt(self, body: JsonObject, request: ModelRequest) -> _Received | Failure:
+    def _remedied(self, question: Question, remedy: Remedy) -> Question | None:
+        """The question put otherwise, or None if that is not possible."""
+        model = question.request.model
+        if remedy == "plain_notes" and question.capabilities.notes == "native":
+            log.warning("model takes no system notes here; sent as text from now on", model=model)
+            self._without_notes.add(model)
+            return self._question(question.request)
+        if remedy == "drop_thinking" and question.capabilities.drops_thinking:
+            log.error("model refused earlier thinking: a conversation has changed", model=model)
+            return replace(question, body=dropping_thinking(question.body))
+        return None
+
+    async def _with_a_higher_limit(self, question: Question, received: Received) -> Received:
+        limit = min(2 * self._settings.max_tokens, LARGEST_LIMIT)
+        if limit <= self._settings.max_tokens:
+            return received
+        body = {**question.body, "max_tokens": limit}
         try:
-            return await self._receive(body, request)
-        except Exception as error:  # noqa: BLE001
-            # The SDK lets its transport's, decoder's and parser's own exceptions through, of kinds
-            # that change between releases. Whatever it is, no whole reply came.
-            return failure_of(error)
-
-    async def _receive(self, body: JsonObject, request: ModelRequest) -> _Received:
-        draft = Draft(request.model)
-        clock = asyncio.get_running_loop().time
-        async with (
-            asyncio.timeout(self._patience.first_event_s) as limit,
-            self._stream(body) as stream,
-        ):
-            async for event in stream:
-                limit.reschedule(clock() + self._patience.between_events_s)
-                draft.take(event)
-        reply = draft.reply(stream.response.headers.get("request-id", ""))
-        if {call.id for call in reply.calls} & _known_calls(request):
-            raise BrokenReplyError("a tool call has the id of an earlier one")
-        is_short = reply.ending == "length" and (draft.wanted_tools or reply.is_blank)
-        return _Received(reply, is_short)
-
-    @asynccontextmanager
-    async def _stream(self, body: JsonObject) -> AsyncIterator[AsyncStream[object]]:
-        """The events as plain JSON: blocks must be kept as they came, not as the SDK knows them."""
-        stream = await self._client.post(
-            "/v1/messages",
-            body=body,
-            cast_to=object,
-            stream=True,
-            stream_cls=AsyncStream[object],
-        )
-        try:
-            yield stream
-        finally:
-            await stream.close()
-
-
-def _known_calls(request: ModelRequest) -> set[str]:
-    replies = (item.reply for item in request.items if isinstance(item, Replied))
-    return {call.id for reply in replies for call in reply.calls}
-
-
-def _keep_bodies_out_of_logs() -> None:
-    """At DEBUG these loggers write whole requests, which hold the transcript."""
-    for name in _QUIET:
-        logger = logging.getLogger(name)
-        if logger.getEffectiveLevel() < logging.INFO:
-            logger.setLevel(logging.INFO)
+            return await self._until_answered(replace(question, body=body))
+        except ModelRefusedRequestError:
+            return received  # this model's own limit is lower; the cut reply is all there is

@@ -4,16 +4,19 @@ Considered: the SDK's stream helper. It takes an end without `message_stop` for 
 cut JSON, so that a half-received tool call looks like one to be run.
 """
 
-import json
 from collections.abc import Mapping
-from typing import cast
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
-from adapters.anthropic.escaping import sendable, sendable_json
+from adapters.anthropic.arguments import BadJsonError
+from adapters.anthropic.blocks import GrowingBlock
+from adapters.anthropic.escaping import sendable
 from adapters.anthropic.replay import keep
 from core.dialogue import Call, Ending, JsonObject, ModelReply, Usage
 from core.ids import CallId
+
+LONGEST_REPLY = 16_000_000
+"""Characters; several times what any model can say. More comes only from a server run wild."""
 
 _object: TypeAdapter[JsonObject] = TypeAdapter(JsonObject)
 _ENDINGS: Mapping[str, Ending] = {
@@ -25,11 +28,14 @@ _ENDINGS: Mapping[str, Ending] = {
     "pause_turn": "paused",
     "model_context_window_exceeded": "context_full",
 }
-_GROWS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
 
 
 class BrokenReplyError(Exception):
     """What came is no whole reply; nothing in it may be used. The message is one plain line."""
+
+
+class UnusableReplyError(BrokenReplyError):
+    """The reply came whole, and still nothing in it may be used."""
 
 
 class Draft:
@@ -37,32 +43,37 @@ class Draft:
 
     def __init__(self, asked: str) -> None:
         self._asked = asked
-        self._message: JsonObject = {}
+        self._message: JsonObject | None = None
         self._usage: dict[str, int] = {}
-        self._blocks: list[JsonObject] = []
-        self._json: dict[int, str] = {}
-        self._open: int | None = None
+        self._blocks: list[GrowingBlock] = []
+        self._is_open = False
         self._stop: JsonObject = {}
-        self._is_whole = False
+        self._length = 0
+        self.is_whole = False
+        """The stream has said that the reply is at its end; what comes after is not of it."""
 
     def take(self, raw: object) -> None:
         """Take one event of the stream; BrokenReplyError if it cannot stand at this place."""
         event = _as_object(raw)
-        match event.get("type"):
-            case "message_start":
-                self._message = _as_object(event.get("message"))
-                self._count(self._message.get("usage"))
+        kind = event.get("type")
+        if kind == "message_start":
+            self._start(event)
+            return
+        if self._message is None and isinstance(kind, str) and kind.startswith(_OF_A_MESSAGE):
+            raise BrokenReplyError("the stream does not begin at the reply's beginning")
+        match kind:
             case "content_block_start":
                 self._start_block(event)
             case "content_block_delta":
                 self._grow_block(event)
             case "content_block_stop":
-                self._stop_block(event)
+                self._check_open(event)
+                self._is_open = False
             case "message_delta":
-                self._stop = _as_object(event.get("delta"))
+                self._stop |= _as_object(event.get("delta"))
                 self._count(event.get("usage"))
             case "message_stop":
-                self._is_whole = True
+                self._end()
             case _:
                 pass  # kinds added later carry nothing that we asked for
 
@@ -71,79 +82,83 @@ class Draft:
 
         A reply that was cut or refused keeps its words and loses its calls.
         """
-        if not (self._is_whole and self._message) or self._open is not None:
+        if self._message is None or not self.is_whole:
             raise BrokenReplyError("the stream ended before the reply was whole")
-        ending = self._ending()
-        calls = self._calls() if ending == "calls" else ()
-        is_kept = ending in {"finished", "calls", "paused"}
-        return ModelReply(
-            id=sendable(str(self._message.get("id", ""))),
-            model=sendable(str(self._message.get("model", self._asked))),
-            text=self._text(has_calls=bool(calls)),
-            calls=calls,
-            ending=ending,
-            usage=self._used(),
-            raw=keep(self._blocks, self._asked) if is_kept else (),
-            request_id=sendable(request_id),
-            refusal=self._refusal() if ending == "refused" else "",
-        )
+        try:
+            return self._put_together(self._message, request_id)
+        except BadJsonError as error:
+            raise UnusableReplyError(f"a tool call's arguments {error}") from error
 
     @property
     def wanted_tools(self) -> bool:
         """Whether a tool call was begun, even if the reply was cut in it."""
-        return any(block.get("type") == "tool_use" for block in self._blocks)
+        return any(block.kind == "tool_use" for block in self._blocks)
+
+    def _put_together(self, message: JsonObject, request_id: str) -> ModelReply:
+        ending = self._ending()
+        calls = self._calls() if ending == "calls" else ()
+        is_kept = ending in {"finished", "calls", "paused"}
+        return ModelReply(
+            id=sendable(str(message.get("id", ""))),
+            model=sendable(str(message.get("model", self._asked))),
+            text=self._text(has_calls=bool(calls)),
+            calls=calls,
+            ending=ending,
+            usage=self._used(),
+            raw=keep(self._kept(), self._asked) if is_kept else (),
+            request_id=sendable(request_id),
+            refusal=self._refusal() if ending == "refused" else "",
+        )
+
+    def _start(self, event: JsonObject) -> None:
+        if self._message is not None:
+            raise BrokenReplyError("the stream holds the beginning of two replies")
+        self._message = _as_object(event.get("message"))
+        self._count(self._message.get("usage"))
 
     def _start_block(self, event: JsonObject) -> None:
-        if self._open is not None or event.get("index") != len(self._blocks):
+        if self._is_open or event.get("index") != len(self._blocks):
             raise BrokenReplyError("the stream's blocks are out of order")
-        self._open = len(self._blocks)
-        self._blocks.append(_as_object(event.get("content_block")))
+        self._is_open = True
+        self._blocks.append(GrowingBlock(_as_object(event.get("content_block"))))
 
     def _grow_block(self, event: JsonObject) -> None:
-        if self._open is None or event.get("index") != self._open:
-            raise BrokenReplyError("the stream's blocks are out of order")
-        delta = _as_object(event.get("delta"))
-        kind = str(delta.get("type"))
-        if kind == "input_json_delta":
-            part = str(delta.get("partial_json", ""))
-            self._json[self._open] = self._json.get(self._open, "") + part
-        elif key := _GROWS.get(kind):
-            block = self._blocks[self._open]
-            block[key] = sendable(str(block.get(key) or "") + str(delta.get(key, "")))
+        self._check_open(event)
+        self._length += self._blocks[-1].grow(_as_object(event.get("delta")))
+        if self._length > LONGEST_REPLY:
+            raise BrokenReplyError("the reply is longer than any reply can be")
 
-    def _stop_block(self, event: JsonObject) -> None:
-        if self._open is None or event.get("index") != self._open:
+    def _check_open(self, event: JsonObject) -> None:
+        if not self._is_open or event.get("index") != len(self._blocks) - 1:
             raise BrokenReplyError("the stream's blocks are out of order")
-        self._open = None
+
+    def _end(self) -> None:
+        if self._is_open:
+            raise BrokenReplyError("the stream ended inside a block")
+        self.is_whole = True
 
     def _ending(self) -> Ending:
-        reason = str(self._stop.get("stop_reason"))
-        ending = _ENDINGS.get(reason)
-        if ending is None:
-            raise BrokenReplyError(f"the reply ended for an unknown reason: {reason[:40]}")
+        """Why it ended. A reason that is not known here ends a reply in words as usual."""
+        reason = self._stop.get("stop_reason")
+        if not isinstance(reason, str):
+            raise UnusableReplyError("the reply does not say why it ended")
+        ending = _ENDINGS.get(reason, "finished")
         if (ending == "calls") != self.wanted_tools and ending in {"calls", "finished", "paused"}:
-            raise BrokenReplyError(f"the reply's end ({reason}) does not fit what is in it")
+            shown = sendable(reason)[:40]
+            raise UnusableReplyError(f"the reply's end ({shown}) does not fit what is in it")
         return ending
 
     def _calls(self) -> tuple[Call, ...]:
-        calls: list[Call] = []
-        for index, block in enumerate(self._blocks):
-            if block.get("type") == "tool_use":
-                block["input"] = arguments = self._arguments(index, block)
-                call, tool = CallId(str(block.get("id", ""))), str(block.get("name", ""))
-                calls.append(Call(id=call, tool=tool, arguments=arguments))
-        if len({call.id for call in calls}) != len(calls) or any(not call.id for call in calls):
-            raise BrokenReplyError("two tool calls have the same id")
-        return tuple(calls)
+        uses = [block for block in self._kept() if block.get("type") == "tool_use"]
+        calls = tuple(_call(use) for use in uses)
+        if len({call.id for call in calls}) != len(calls):
+            raise UnusableReplyError("two tool calls have the same id")
+        return calls
 
-    def _arguments(self, index: int, block: JsonObject) -> JsonObject:
-        written = self._json.get(index, "")
-        if not written.strip():
-            return _as_object(block.get("input") or {})
-        try:
-            return _as_object(json.loads(written, parse_constant=_refuse_constant))
-        except (ValueError, RecursionError) as error:
-            raise BrokenReplyError("a tool call's arguments are no JSON") from error
+    def _kept(self) -> list[JsonObject]:
+        """The blocks as they came. One whose thinking had to be changed is no longer what was
+        signed, and is left out."""
+        return [block.finished() for block in self._blocks if not block.is_spoilt]
 
     def _text(self, *, has_calls: bool) -> str:
         """The words; beside calls, where there are none, the end of the thinking's summary.
@@ -157,7 +172,8 @@ class Draft:
         return thoughts.rsplit("\n\n", 1)[-1]
 
     def _all(self, kind: str) -> list[str]:
-        return [str(block.get(kind, "")) for block in self._blocks if block.get("type") == kind]
+        finished = (block.finished() for block in self._blocks if block.kind == kind)
+        return [str(block.get(kind) or "") for block in finished]
 
     def _refusal(self) -> str:
         details = self._stop.get("stop_details")
@@ -166,7 +182,7 @@ class Draft:
 
     def _count(self, usage: JsonValue) -> None:
         counts = usage if isinstance(usage, dict) else {}
-        self._usage |= {key: n for key, n in counts.items() if isinstance(n, int)}
+        self._usage |= {key: n for key, n in counts.items() if isinstance(n, int) and n >= 0}
 
     def _used(self) -> Usage:
         return Usage(
@@ -177,13 +193,18 @@ class Draft:
         )
 
 
+_OF_A_MESSAGE = ("content_block_", "message_")
+
+
+def _call(use: JsonObject) -> Call:
+    call, tool = use.get("id"), use.get("name")
+    if not isinstance(call, str) or not isinstance(tool, str):
+        raise UnusableReplyError("a tool call has no id or no name")
+    return Call(id=CallId(call), tool=tool, arguments=_as_object(use.get("input")))
+
+
 def _as_object(value: object) -> JsonObject:
     try:
-        checked = _object.validate_python(value)
+        return _object.validate_python(value)
     except ValidationError as error:
         raise BrokenReplyError("the reply holds something that is no object") from error
-    return cast("JsonObject", sendable_json(checked))
-
-
-def _refuse_constant(name: str) -> JsonValue:
-    raise ValueError(f"{name} is no JSON")

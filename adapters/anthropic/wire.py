@@ -69,7 +69,10 @@ def render(request: ModelRequest, capabilities: Capabilities, max_tokens: int) -
 def _system(text: str, capabilities: Capabilities) -> JsonObject:
     if capabilities.notes == "verified":
         text = f"{text}\n\n{ANNOUNCEMENT}"
-    return {**text_block(text), "cache_control": {"type": "ephemeral", "ttl": "1h"}}
+    mark: JsonObject = {"type": "ephemeral"}
+    if capabilities.long_cache:
+        mark["ttl"] = "1h"
+    return {**text_block(text), "cache_control": mark}
 
 
 def _piece(item: Item, model: str) -> _Piece:

@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import pytest
 
-from adapters.anthropic.model import Patience
+from adapters.anthropic.settings import Patience
 from adapters.rehearsal.model import RehearsalModel
 from core.dialogue import Answered, CallResult, ModelReply, ModelRequest, Replied, Said
 from core.errors import ModelRefusedRequestError, ModelUnreachableError

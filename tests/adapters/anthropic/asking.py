@@ -1,10 +1,12 @@
 """Shortcuts of the tests of the Anthropic adapter."""
 
-from collections.abc import AsyncIterator, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from adapters.anthropic.model import AnthropicModel, AnthropicSettings, Patience
+from adapters.anthropic.model import AnthropicModel
+from adapters.anthropic.settings import AnthropicSettings, Patience
 from core.dialogue import Item, ModelRequest, Said, ToolSpec
 from core.ids import PersonId, SessionId
 
@@ -42,14 +44,24 @@ class Waits:
 
 @asynccontextmanager
 async def asking(
-    url: str, waits: Waits | None = None, patience: Patience | None = None
+    url: str,
+    waits: Waits | None = None,
+    patience: Patience | None = None,
+    clock: Callable[[], float] = time.monotonic,
+    **others: object,
 ) -> AsyncIterator[AnthropicModel]:
-    """A model at this address, closed at the end; waits take no time and the highest draw."""
+    """A model at this address, closed at the end; waits take no time and the highest draw.
+
+    `others` are further fields of the settings.
+    """
     settings = AnthropicSettings(
         api_key=KEY, base_url=url, max_tokens=1000, patience=patience or Patience()
     )
     model = AnthropicModel(
-        settings, sleep=(waits or Waits()).sleep, draw=lambda low, high: max(low, high)
+        replace(settings, **others),  # type: ignore[arg-type]  # the fields have many types
+        sleep=(waits or Waits()).sleep,
+        draw=lambda low, high: max(low, high),
+        clock=clock,
     )
     try:
         yield model

@@ -64,7 +64,7 @@ def conversations(draw: st.DrawFn) -> Conversation:
     talk = Conversation(items=[draw(USER_ITEMS)])
     for number in range(draw(st.integers(1, 6))):
         talk.items += draw(st.lists(st.one_of(USER_ITEMS, NOTES), max_size=3))
-        if isinstance(talk.items[-1], Replied):
+        if _ends_with_a_reply(talk.items):
             talk.items.append(draw(USER_ITEMS))
         is_kept = draw(st.booleans())
         talk.asked.append(Asked(len(talk.items), is_kept))
@@ -73,9 +73,15 @@ def conversations(draw: st.DrawFn) -> Conversation:
             talk.items.append(Replied(reply=reply))
             if reply.calls:
                 talk.items.append(Answered(results=tuple(draw(results(reply)))))
-    if not isinstance(talk.items[-1], Replied):
+    if not _ends_with_a_reply(talk.items):
         talk.asked.append(Asked(len(talk.items), is_kept=False))
     return talk
+
+
+def _ends_with_a_reply(items: list[Item]) -> bool:
+    """Whether nothing that is sent stands behind the last reply; a blank note is not sent."""
+    sent = [item for item in items if not (isinstance(item, Noted) and not item.text.strip())]
+    return isinstance(sent[-1], Replied)
 
 
 @st.composite

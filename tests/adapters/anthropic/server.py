@@ -7,6 +7,8 @@ damaged bytes inside a stream.
 
 import asyncio
 import json
+import socket
+import struct
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -21,13 +23,19 @@ Event = JsonObject | bytes
 
 @dataclass(frozen=True)
 class Answer:
-    """What one request gets. `hangs`: after the events the stream stays open until the end."""
+    """What one request gets. `hangs`: after the events the stream stays open until the end.
+
+    `cuts`: the connection is closed without an end; `resets`: it is reset. `whole` is a body that
+    is sent as it is, with these headers, instead of a stream.
+    """
 
     events: Sequence[Event] = ()
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     hangs: bool = False
     cuts: bool = False
+    resets: bool = False
+    whole: bytes | None = None
 
 
 @dataclass
@@ -38,6 +46,7 @@ class Recorded:
     answers: list[Answer]
     bodies: list[JsonObject] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
 
 
 def message(
@@ -111,13 +120,14 @@ async def serving(*answers: Answer) -> AsyncIterator[Recorded]:
 
     async def answer(request: web.Request) -> web.StreamResponse:
         recorded.bodies.append(await request.json())
-        recorded.headers.append(dict(request.headers))
+        recorded.headers.append({name.lower(): held for name, held in request.headers.items()})
+        recorded.paths.append(request.path_qs)
         if not recorded.answers:
             return web.json_response(error("teapot_error", "no answer is left"), status=418)
         return await _give(recorded.answers.pop(0), request, closing)
 
-    app = web.Application()
-    app.router.add_post("/v1/messages", answer)
+    app = web.Application(client_max_size=1 << 26)
+    app.router.add_post("/{path:.*}", answer)
     runner = web.AppRunner(app, shutdown_timeout=1.0)
     await runner.setup()
     try:
@@ -133,6 +143,8 @@ async def serving(*answers: Answer) -> AsyncIterator[Recorded]:
 
 async def _give(answer: Answer, request: web.Request, closing: asyncio.Event) -> web.StreamResponse:
     headers = {"request-id": "req_7", **answer.headers}
+    if answer.whole is not None:
+        return web.Response(body=answer.whole, status=answer.status, headers=headers)
     if answer.status != 200:
         body = answer.events[0] if answer.events else error("api_error")
         return web.json_response(body, status=answer.status, headers=headers)
@@ -142,9 +154,16 @@ async def _give(answer: Answer, request: web.Request, closing: asyncio.Event) ->
         await response.write(event if isinstance(event, bytes) else _framed(event))
     if answer.hangs:
         await closing.wait()
-    if answer.cuts and request.transport is not None:
+    if request.transport is not None and (answer.cuts or answer.resets):
+        if answer.resets:
+            _reset_on_close(request.transport.get_extra_info("socket"))
         request.transport.abort()
     return response
+
+
+def _reset_on_close(connection: socket.socket) -> None:
+    """Closing then sends RST instead of FIN."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
 def _framed(event: JsonObject) -> bytes:

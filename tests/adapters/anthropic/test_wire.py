@@ -87,6 +87,38 @@ def test_what_is_cached_never_changes(talk: Conversation) -> None:
         assert frame_and_messages(later)[1][: len(cached)] == cached
 
 
+def test_the_ends_of_this_request_and_of_the_one_before_are_marked() -> None:
+    """The API looks 20 blocks back from a mark; one turn of many calls adds more than that."""
+    many = tuple(Call(id=CallId(f"c{n}"), tool="run_command", arguments={}) for n in range(18))
+    reply = Replied(reply=LOOK.model_copy(update={"calls": many}))
+    results = tuple(CallResult(call=one.id, outcome="ok", text="t") for one in many)
+    messages = messages_of(body_of(QUESTION, reply, Answered(results=results)))
+    marked = [
+        (index, place)
+        for index, message in enumerate(messages)
+        for place, block in enumerate(cast("list[JsonObject]", message["content"]))
+        if "cache_control" in block
+    ]
+    assert marked == [(0, 0), (2, 17)]
+
+
+def test_nothing_is_sent_that_the_newer_models_refuse() -> None:
+    """Sampling, a forced tool, a prefilled reply, thinking budgets: each a 400."""
+    body = body_of(QUESTION)
+    assert set(body) == {
+        "model",
+        "max_tokens",
+        "stream",
+        "system",
+        "tools",
+        "thinking",
+        "messages",
+    }
+    assert body["stream"] is True
+    assert body["thinking"] == {"type": "adaptive", "display": "summarized"}
+    assert "thinking" not in body_of(QUESTION, model="claude-haiku-4-5")
+
+
 def test_a_note_after_results_has_the_role_system_where_the_model_reads_it_so() -> None:
     result = Answered(results=(CallResult(call=CallId("c1"), outcome="ok", text="90 %"),))
     items = (QUESTION, Replied(reply=LOOK), result, NOTE)
