@@ -4,18 +4,27 @@ PY := .venv/bin/python
 # What a run needs is locked apart from what its development needs.
 RUN := .venv/.locked-run
 DEV := .venv/.locked-dev
+# A Slack server written by others, for the scenarios.
+OTHER_SLACK := .cache/local-slack/.locked
 # Two workers; a file's tests stay together, so that its servers are started once.
 WORKERS ?= 2
 PYTEST_ARGS ?=
 # Options of the demo, e.g. DEMO=--real-model
 DEMO ?=
+# Seconds for each target of `make fuzz`, and which targets; all when none is named.
+FUZZ_SECONDS ?= 300
+FUZZ ?=
+# The seed of `make chaos`; a new one when empty.
+SEED ?=
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-fast lint bench web lock system-packages
+.PHONY: help demo test test-fast lint bench fuzz chaos web lock system-packages
 
 help:
 	@echo "make demo       a local Slack in the browser, the bot and a throw-away machine"
 	@echo "make test       everything; make test-fast: what takes under a minute"
+	@echo "make fuzz       rubbish into all that reads, FUZZ_SECONDS=300 for each of its targets"
+	@echo "make chaos      200 messages, 20 kills, a Slack that plays up; SEED= runs one again"
 	@echo "make bench      what it costs, each beside its floor"
 	@echo "make web        builds the page of the local Slack anew (needs Node.js)"
 	@echo "make lock       locks the newest allowed versions of all dependencies"
@@ -23,7 +32,7 @@ help:
 demo: $(RUN)
 	@exec $(PY) -m bot demo $(DEMO)
 
-test: system-packages $(DEV) lint
+test: system-packages $(DEV) $(OTHER_SLACK) lint
 	$(PY) -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
 
 test-fast: $(DEV)
@@ -38,6 +47,12 @@ lint: $(DEV)
 
 bench: $(DEV)
 	@exec $(PY) -m tests.bench
+
+fuzz: $(DEV)
+	@FUZZ_EXAMPLES=100 exec $(PY) -m tests.fuzz --seconds $(FUZZ_SECONDS) $(FUZZ)
+
+chaos: system-packages $(DEV)
+	@exec $(PY) -m tests.chaos $(if $(SEED),--seed $(SEED))
 
 web:
 	cd bot/workspace/page && npm ci && npm run build
@@ -54,6 +69,9 @@ lock: $(DEV)
 
 system-packages:
 	@.ci/system-packages
+
+$(OTHER_SLACK): tests/scenarios/local-slack/package-lock.json .ci/local-slack | system-packages
+	@.ci/local-slack $@
 
 $(RUN): requirements.lock .ci/environment
 	@PYTHON=$(PYTHON) .ci/environment requirements.lock $@

@@ -102,12 +102,12 @@ class Courier:
         elif not one.is_stamped:
             stamped = replace(self._change(one), stamped=(notice.id,))
             await self.store.commit("stamp_notice", stamped)
+        self._never_left.discard(notice.id)  # this try may leave, and its answer be lost
         try:
             ref = await self.chat.post(notice)
         except ChatBusyError:
             self._never_left.add(notice.id)
             raise
-        self._never_left.discard(notice.id)
         self._edited[notice.id] = self.clock.now()
         return _shown(one, ref)
 

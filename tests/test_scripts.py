@@ -12,6 +12,8 @@ STUBS = {
     "apt-get": 'echo "$@" >>"$STUB_LOG"; exit $STUB_APT',
     "python3": "exit 0",
     "sshd": "exit 0",
+    "npm": "exit 0",
+    "ip": "exit 0",
 }
 
 
@@ -102,3 +104,22 @@ def test_a_python_that_is_too_old_is_one_clear_line(stubs: Path) -> None:
     assert code == 1
     assert told.startswith("Watchkeeper needs Python 3.11 or newer")
     assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize(("ci", "code"), [("", 0), ("true", 1)])
+def test_without_npm_the_other_slack_is_left_out_but_in_ci_that_is_a_failure(
+    tmp_path: Path, ci: str, code: int
+) -> None:
+    stub(tmp_path / "npm", "exit 1")
+    stamp = tmp_path / "place/stamp"
+    done = subprocess.run(
+        ["/bin/sh", str(ROOT / ".ci/local-slack"), str(stamp)],
+        cwd=ROOT,
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin", "CI": ci},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code
+    assert done.stderr.startswith("local-slack could not be installed with npm.\n")
+    assert not stamp.exists()

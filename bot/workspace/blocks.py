@@ -1,8 +1,8 @@
 """Which blocks Slack refuses in a message.
 
-The SDK's own models know most limits (`Block.parse`, `to_dict`); what they let pass and Slack does
-not is checked here: empty texts and lists, doubled ids, tasks inside a plan, tables, and the length
-of all texts together. Types of single fields are left to the SDK's models.
+The SDK's own models know most limits (`Block.parse`, `to_dict`), and `schema` knows the types; what
+both let pass and Slack does not is checked here: empty texts and lists, doubled ids, tasks inside a
+plan, tables, and the length of all texts together.
 """
 
 from collections.abc import Iterator
@@ -12,13 +12,14 @@ from slack_sdk.errors import SlackObjectFormationError
 from slack_sdk.models.blocks import Block
 
 from bot.workspace.refusals import RefusedError
+from bot.workspace.schema import type_faults
 from core.dialogue import JsonObject
 
 MOST_BLOCKS = 50
 MOST_MARKDOWN = 12_000
 """Characters of all markdown blocks of a message together."""
-MOST_TEXT = 13_000
-"""Characters of all blocks together; Slack's own border was seen between 12,000 and 13,300."""
+MOST_TEXT = 12_000
+"""Characters of all blocks together; Slack's own border was seen between this and 13,300."""
 MOST_FIELD = 2_000
 MOST_ROWS = 100
 TEXTS = ("plain_text", "mrkdwn", "text")
@@ -26,16 +27,18 @@ FILLED = ("actions", "context", "context_actions", "rich_text", "plan")
 """Blocks that Slack refuses when their list is empty."""
 
 
-def checked(value: JsonValue) -> list[JsonObject]:
-    """The blocks of a call, or RefusedError with Slack's word for what is wrong with them."""
+def checked(value: JsonValue, most: int = MOST_BLOCKS) -> list[JsonObject]:
+    """The blocks of a call, at most `most`, or RefusedError with Slack's word for what is wrong."""
     if not isinstance(value, list):
         raise RefusedError("invalid_blocks_format")
     blocks = [each for each in value if isinstance(each, dict)]
     if len(blocks) != len(value):
         raise RefusedError("invalid_blocks_format")
-    if len(blocks) > MOST_BLOCKS:
-        raise RefusedError("invalid_blocks", "no more than 50 items allowed [json-pointer:/blocks]")
-    faults = [
+    if len(blocks) > most:
+        fault = f"no more than {most} items allowed [json-pointer:/blocks]"
+        raise RefusedError("invalid_blocks", fault)
+    faults = list(type_faults(value))
+    faults += [
         f"{fault} [json-pointer:/blocks/{place}]"
         for place, block in enumerate(blocks)
         for fault in (*faults_of(block), *empty_texts(block))
@@ -95,6 +98,8 @@ def faults_of_children(kind: str, children: list[JsonValue]) -> Iterator[str]:
         if task.get("type") != "task_card":
             yield f"unsupported type in plan: {task.get('type')}"
         else:
+            # The schema takes anything for a task inside a plan.
+            yield from type_faults([task])
             yield from faults_of(task)
 
 

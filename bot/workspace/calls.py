@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from bot.workspace.messages import Message
-from bot.workspace.refusals import RefusedError
+from bot.workspace.refusals import RefusedError, missing_scope
 from bot.workspace.state import Workspace
 from bot.workspace.world import BOT_USER, Channel
 from core.dialogue import JsonObject
@@ -63,12 +63,27 @@ class ApiCall:
         """The channel the call names, which the bot must be in."""
         channel = self.channel()
         if BOT_USER not in channel.members:
-            raise RefusedError("channel_not_found" if channel.is_direct else "not_in_channel")
+            is_hidden = channel.kind != "channel"
+            raise RefusedError("channel_not_found" if is_hidden else "not_in_channel")
+        return channel
+
+    def readable_channel(self) -> Channel:
+        """The same, if the app has the scope for the messages of this kind of channel."""
+        channel, granted = self.joined_channel(), self.workspace.scopes
+        if channel.history_scope not in granted:
+            raise missing_scope(channel.history_scope, granted)
+        return channel
+
+    def writable_channel(self) -> Channel:
+        """The channel the call names, which the bot must be in, and which is not archived."""
+        channel = self.joined_channel()
+        if channel.is_archived:
+            raise RefusedError("is_archived")
         return channel
 
     def own_message(self, error: str) -> Message:
         """The bot's own message that the call names by `ts`; `error` when it is another's."""
-        message = self.workspace.message(self.joined_channel().id, self.text("ts"))
+        message = self.workspace.message(self.writable_channel().id, self.text("ts"))
         if message.only_for:
             raise RefusedError("message_not_found")
         if message.user != BOT_USER:

@@ -14,7 +14,10 @@ def events_of(workspace: Workspace, change: Change) -> Iterator[JsonObject]:
     if BOT_USER not in channel.members or change.message.only_for or isinstance(change, Clicked):
         return
     for event in told(workspace, change, channel):
-        yield body(workspace, event, channel)
+        is_mention = event["type"] == "app_mention"
+        needed = "app_mentions:read" if is_mention else channel.history_scope
+        if needed in workspace.scopes:
+            yield body(workspace, event, channel)
 
 
 def told(workspace: Workspace, change: Change, channel: Channel) -> Iterator[JsonObject]:
@@ -116,7 +119,7 @@ def interaction_of(workspace: Workspace, click: Clicked, response_url: str) -> J
         "api_app_id": APP,
         "token": "local",
         "container": container,
-        "trigger_id": workspace.fresh("trigger."),
+        "trigger_id": workspace.triggers.new(),
         "team": {"id": TEAM, "domain": TEAM_DOMAIN},
         "enterprise": None,
         "is_enterprise_install": False,

@@ -15,6 +15,7 @@ MENTION = re.compile(r"<@([A-Z0-9]+)>")
 class Message:
     """A message. `thread_ts` is set on replies only; `only_for` makes it ephemeral.
 
+    `extra` is whatever else the wire shows: a `subtype`, `files`, `attachments`, another `bot_id`.
     `edited_by` and `edited_ts` are those of the last edit that changed what is shown.
     """
 
@@ -30,6 +31,7 @@ class Message:
     edited_by: str = ""
     edited_ts: str = ""
     is_tombstone: bool = False
+    extra: JsonObject = field(default_factory=dict)
 
     @property
     def root(self) -> str:
@@ -44,6 +46,7 @@ class Message:
             "ts": self.ts,
             "text": self.text,
             "team": TEAM,
+            **self.extra,
         }
         if self.blocks:
             shown["blocks"] = list[JsonValue](self.blocks)

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bot.workspace import methods_chat, methods_reads
+from bot.workspace import methods_chat, methods_reads, methods_views
 from bot.workspace.calls import ApiCall
-from bot.workspace.refusals import RefusedError
+from bot.workspace.refusals import RefusedError, missing_scope
 from bot.workspace.state import Workspace
 from core.dialogue import JsonObject
 
@@ -33,6 +33,7 @@ METHODS = {
     "conversations.info": Method(methods_reads.channel_info, READ),
     "conversations.replies": Method(methods_reads.replies, HISTORY),
     "users.info": Method(methods_reads.user_info, frozenset({"users:read"})),
+    "views.open": Method(methods_views.open_view),
 }
 OPEN_SOCKET = "apps.connections.open"
 """The one method for the app's own token; it belongs to the sockets."""
@@ -42,6 +43,8 @@ def check_token(workspace: Workspace, method: str, token: str) -> None:
     """Refuse a call without a token, with a wrong one, or with one of the wrong kind."""
     if not token:
         raise RefusedError("not_authed")
+    if token in workspace.revoked:
+        raise RefusedError("token_revoked")
     if token not in (workspace.bot_token, workspace.app_token):
         raise RefusedError("invalid_auth")
     if (token == workspace.app_token) != (method == OPEN_SOCKET):
@@ -53,6 +56,5 @@ def run(name: str, call: ApiCall) -> JsonObject:
     method = METHODS[name]
     granted = call.workspace.scopes
     if method.scopes and not method.scopes & granted:
-        needed, provided = ",".join(sorted(method.scopes)), ",".join(sorted(granted))
-        raise RefusedError("missing_scope", needed=needed, provided=provided)
+        raise missing_scope(",".join(sorted(method.scopes)), granted)
     return method.run(call)

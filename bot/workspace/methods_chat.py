@@ -12,7 +12,7 @@ from core.dialogue import JsonObject
 
 def post_message(call: ApiCall) -> JsonObject:
     """`chat.postMessage`."""
-    channel = call.joined_channel()
+    channel = call.writable_channel()
     content = content_of(call)
     metadata = metadata_of(call)
     ts = call.workspace.tick()
@@ -54,7 +54,7 @@ def delete(call: ApiCall) -> JsonObject:
 
 def post_ephemeral(call: ApiCall) -> JsonObject:
     """`chat.postEphemeral`: shown to one member of the channel, kept in no history."""
-    channel = call.joined_channel()
+    channel = call.writable_channel()
     user = call.text("user")
     if user not in channel.members:
         raise RefusedError("user_not_in_channel")

@@ -31,7 +31,7 @@ def auth_test(call: ApiCall) -> JsonObject:
 
 def replies(call: ApiCall) -> JsonObject:
     """`conversations.replies`: a thread, oldest first, its first message leading every page."""
-    channel = call.joined_channel()
+    channel = call.readable_channel()
     try:
         root = call.workspace.message(channel.id, call.text("ts")).root
     except RefusedError:
@@ -42,7 +42,7 @@ def replies(call: ApiCall) -> JsonObject:
 
 def history(call: ApiCall) -> JsonObject:
     """`conversations.history`: what is not a reply, newest first."""
-    channel = call.joined_channel()
+    channel = call.readable_channel()
     tops = [each for each in call.workspace.kept(channel.id) if not each.thread_ts]
     return paged(call, between(call, tops)[::-1])
 

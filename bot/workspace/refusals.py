@@ -24,3 +24,8 @@ class RefusedError(Exception):
                 "response_metadata": {"messages": [f"[ERROR] {line}" for line in self.details]},
             }
         return body
+
+
+def missing_scope(needed: str, granted: frozenset[str]) -> RefusedError:
+    """The refusal of a call for which the app lacks a scope."""
+    return RefusedError("missing_scope", needed=needed, provided=",".join(sorted(granted)))

@@ -1,49 +1,36 @@
 """Socket Mode: each envelope to exactly one socket, again until it is acknowledged.
 
-As at Slack, an event that is not acknowledged in time, or whose socket is lost, is sent again (up
-to three times) with `retry_attempt` and `retry_reason`; a click is sent once. Unlike Slack, events
-wait without limit while no socket is there at all, so that a restarted bot misses nothing.
+As at Slack, an event that is not acknowledged in time is sent again, up to three times, with
+`retry_attempt` and `retry_reason`; a click is sent once. What a lost socket did not acknowledge is
+sent again without limit, and events wait without limit while no socket is there at all, so that a
+bot that is killed often misses nothing.
 """
 
 import asyncio
 import json
 import secrets
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from aiohttp import WSMsgType, web
 
+from bot.workspace.envelopes import CLICKS, EVENTS, Envelope
+from bot.workspace.schedule import Schedule
 from bot.workspace.state import Workspace
 from bot.workspace.world import APP
 from core.dialogue import JsonObject
 
-RETRY_DELAYS_S = (3.0, 60.0, 300.0)
-"""How long the first, second and third delivery may stay unacknowledged before the next one."""
+MOST_SOCKETS = 10
+TIMEOUT = "timeout"
 
 
 @dataclass(eq=False)
-class Envelope:
-    """One thing to be told to the app. `attempt` counts the deliveries after the first."""
+class Sent:
+    """A delivery under way."""
 
-    kind: str
-    payload: JsonObject
-    attempt: int = 0
-    reason: str = ""
-    sent_at: float = 0.0
-    timer: asyncio.TimerHandle | None = None
-
-    def frame(self, envelope_id: str) -> str:
-        """The frame on the socket."""
-        frame: JsonObject = {
-            "envelope_id": envelope_id,
-            "payload": self.payload,
-            "type": self.kind,
-            "accepts_response_payload": False,
-        }
-        if self.kind == "events_api":
-            frame |= {"retry_attempt": self.attempt, "retry_reason": self.reason}
-        return json.dumps(frame)
+    envelope: Envelope
+    at: float
+    timer: asyncio.TimerHandle
 
 
 @dataclass(eq=False)
@@ -53,24 +40,25 @@ class Connection:
     socket: web.WebSocketResponse
     transport: asyncio.Transport | None
     outbox: asyncio.Queue[str] = field(default_factory=asyncio.Queue)
-    unacked: dict[str, Envelope] = field(default_factory=dict)
+    unacked: dict[str, Sent] = field(default_factory=dict)
 
 
 class SocketHub:
     """All sockets of the app, and what waits to be told to it."""
 
-    def __init__(
-        self, workspace: Workspace, retry_delays_s: Sequence[float] = RETRY_DELAYS_S
-    ) -> None:
+    def __init__(self, workspace: Workspace, schedule: Schedule) -> None:
         self.ack_seconds: deque[float] = deque(maxlen=10_000)
         """How long each of the last deliveries took to be acknowledged."""
+        self.late_acks = 0
+        """Acknowledgements that came too late to count."""
         self._workspace = workspace
-        self._retry_delays_s = retry_delays_s
+        self._schedule = schedule
         self._tickets: set[str] = set()
         self._open: set[Connection] = set()
         self._turns: deque[Connection] = deque()
         """Those that are given envelopes, in turn; a socket that is to be replaced is not."""
         self._waiting: deque[Envelope] = deque()
+        self._late: set[asyncio.Task[None]] = set()
 
     @property
     def connected(self) -> int:
@@ -80,7 +68,8 @@ class SocketHub:
     @property
     def unacked(self) -> int:
         """How many envelopes wait to be sent or to be acknowledged."""
-        return len(self._waiting) + sum(len(each.unacked) for each in self._open)
+        under_way = sum(len(each.unacked) for each in self._open)
+        return len(self._waiting) + len(self._late) + under_way
 
     def open_url(self, host: str) -> str:
         """A fresh address for one socket."""
@@ -90,11 +79,9 @@ class SocketHub:
 
     def tell(self, kind: str, payload: JsonObject) -> None:
         """Send something to the app; events wait for a socket, clicks do not."""
-        if kind != "events_api" and not self._turns:
-            return
-        times = 2 if self._workspace.faults.take_doubling() else 1
-        self._waiting.extend(Envelope(kind, payload) for _ in range(times))
-        self._dispatch()
+        if kind == EVENTS or self._turns:
+            self._waiting.append(Envelope(kind, payload))
+            self._dispatch()
 
     def redeliver(self) -> None:
         """Send every unacknowledged event again now, as if its time had run out."""
@@ -111,15 +98,21 @@ class SocketHub:
             self._turns.remove(connection)
             connection.outbox.put_nowait(farewell("refresh_requested"))
 
+    def warn(self) -> None:
+        """Announce the end of every socket, as Slack does some seconds before it; all go on."""
+        for connection in self._turns:
+            connection.outbox.put_nowait(farewell("warning"))
+
     def drop(self) -> None:
         """Cut every socket off without a word."""
         for connection in tuple(self._open):
-            self._forget(connection)
-            if connection.transport is not None:
-                connection.transport.abort()
+            self._cut(connection)
 
     async def close(self) -> None:
         """Tell every socket that this is the end, and close it."""
+        for task in tuple(self._late):
+            task.cancel()
+        await asyncio.gather(*self._late, return_exceptions=True)
         for connection in tuple(self._open):
             self._forget(connection)
             if not connection.socket.closed:
@@ -135,6 +128,10 @@ class SocketHub:
         self._tickets.discard(ticket)
         socket = web.WebSocketResponse()
         await socket.prepare(request)
+        if len(self._open) >= MOST_SOCKETS:
+            await socket.send_str(farewell("too_many_websockets"))
+            await socket.close()
+            return socket
         connection = Connection(socket, request.transport)
         connection.outbox.put_nowait(self._hello(request.host))
         writer = asyncio.create_task(write(connection))
@@ -153,7 +150,7 @@ class SocketHub:
     def _hello(self, host: str) -> str:
         hello: JsonObject = {
             "type": "hello",
-            "num_connections": len(self._turns) + 1,
+            "num_connections": len(self._open) + 1,
             "debug_info": {"host": host, "approximate_connection_time": 18060},
             "connection_info": {"app_id": APP},
         }
@@ -161,52 +158,87 @@ class SocketHub:
 
     async def _read(self, connection: Connection) -> None:
         async for message in connection.socket:
-            if message.type is not WSMsgType.TEXT:
+            sent = connection.unacked.get(acknowledged(message.data))
+            if message.type is not WSMsgType.TEXT or sent is None:
                 continue
-            envelope = connection.unacked.pop(acknowledged(message.data), None)
-            if envelope is not None:
-                stop_timer(envelope)
-                self.ack_seconds.append(asyncio.get_running_loop().time() - envelope.sent_at)
-                self._workspace.wake()
+            took = asyncio.get_running_loop().time() - sent.at
+            if sent.envelope.met.is_ack_lost:
+                self._cut(connection)
+            elif took > self._schedule.ack_within_s:
+                self.late_acks += 1
+            else:
+                del connection.unacked[acknowledged(message.data)]
+                sent.timer.cancel()
+                self.ack_seconds.append(took)
+            self._workspace.wake()
 
     def _dispatch(self) -> None:
         """Hand what waits to the sockets in turn."""
         while self._waiting and self._turns:
+            envelope = self._waiting.popleft()
+            if envelope.mishap is None:
+                is_click = envelope.kind == CLICKS
+                faults = self._workspace.faults
+                envelope.mishap = faults.take_mishap(envelope.attempt, is_click=is_click)
+                if envelope.mishap.is_late:
+                    self._hold(envelope)
+                    continue
+                if envelope.mishap.is_doubled:
+                    self._waiting.appendleft(envelope.twin())
             connection = self._turns[0]
             self._turns.rotate(-1)
-            envelope, envelope_id = self._waiting.popleft(), secrets.token_hex(16)
-            connection.unacked[envelope_id] = envelope
+            self._send(connection, envelope)
+
+    def _send(self, connection: Connection, envelope: Envelope) -> None:
+        envelope_id, loop = secrets.token_hex(16), asyncio.get_running_loop()
+        delay = self._schedule.delay_s(envelope)
+        timer = loop.call_later(delay, self._overdue, connection, envelope_id)
+        connection.unacked[envelope_id] = Sent(envelope, loop.time(), timer)
+        for _ in range(envelope.met.copies):
             connection.outbox.put_nowait(envelope.frame(envelope_id))
-            self._start_timer(connection, envelope_id)
 
-    def _start_timer(self, connection: Connection, envelope_id: str) -> None:
-        envelope, loop = connection.unacked[envelope_id], asyncio.get_running_loop()
-        envelope.sent_at = loop.time()
-        delay = self._retry_delays_s[min(envelope.attempt, len(self._retry_delays_s) - 1)]
-        envelope.timer = loop.call_later(delay, self._overdue, connection, envelope_id)
+    def _hold(self, envelope: Envelope) -> None:
+        """Let it wait as its mishap says, and others overtake it."""
 
-    def _overdue(self, connection: Connection, envelope_id: str) -> None:
-        envelope = connection.unacked.pop(envelope_id, None)
-        if envelope is not None:
-            self._again(envelope, "timeout")
+        async def later() -> None:
+            await envelope.met.wait()
+            self._waiting.append(envelope)
+
+        def sent(task: asyncio.Task[None]) -> None:
+            self._late.discard(task)
             self._dispatch()
 
-    def _again(self, envelope: Envelope, reason: str) -> None:
+        task = asyncio.create_task(later())
+        self._late.add(task)
+        task.add_done_callback(sent)
+
+    def _overdue(self, connection: Connection, envelope_id: str) -> None:
+        sent = connection.unacked.pop(envelope_id, None)
+        if sent is not None:
+            self._again(sent, TIMEOUT)
+            self._dispatch()
+
+    def _again(self, sent: Sent, reason: str) -> None:
         """Put a delivery that failed back in line, unless it has had all its tries."""
-        stop_timer(envelope)
-        if envelope.kind == "events_api" and envelope.attempt < len(self._retry_delays_s):
-            envelope.attempt += 1
-            envelope.reason = reason
-            self._waiting.append(envelope)
+        sent.timer.cancel()
+        most, is_own_fault = self._schedule.most_retries, reason == TIMEOUT
+        following = sent.envelope.again(reason, most, is_own_fault=is_own_fault)
+        if following is not None:
+            self._waiting.append(following)
         self._workspace.wake()
+
+    def _cut(self, connection: Connection) -> None:
+        self._forget(connection)
+        if connection.transport is not None:
+            connection.transport.abort()
 
     def _forget(self, connection: Connection) -> None:
         """Take a socket out, and give what it did not acknowledge to another one."""
         self._open.discard(connection)
         if connection in self._turns:
             self._turns.remove(connection)
-        for envelope in connection.unacked.values():
-            self._again(envelope, "connection_failed")
+        for sent in connection.unacked.values():
+            self._again(sent, "connection_failed")
         connection.unacked.clear()
         self._dispatch()
 
@@ -217,20 +249,13 @@ def farewell(reason: str) -> str:
     return json.dumps(frame)
 
 
-def acknowledged(data: str) -> str:
+def acknowledged(data: object) -> str:
     """The id of the envelope that a frame acknowledges; empty if it is no acknowledgement."""
     try:
-        frame = json.loads(data)
+        frame = json.loads(data) if isinstance(data, str) else None
     except ValueError:
         return ""
     return str(frame.get("envelope_id", "")) if isinstance(frame, dict) else ""
-
-
-def stop_timer(envelope: Envelope) -> None:
-    """Let its time not run out any more."""
-    if envelope.timer is not None:
-        envelope.timer.cancel()
-        envelope.timer = None
 
 
 async def write(connection: Connection) -> None:

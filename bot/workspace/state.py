@@ -12,7 +12,9 @@ from typing import TypeVar
 
 from bot.workspace.faults import Faults
 from bot.workspace.messages import Message, typed_blocks
+from bot.workspace.rates import Budgets
 from bot.workspace.refusals import RefusedError
+from bot.workspace.triggers import Triggers
 from bot.workspace.world import (
     BOT_USER,
     C_OPS,
@@ -26,16 +28,9 @@ from core.dialogue import JsonObject
 from core.ports import Clock
 
 DEFAULT_SCOPES = frozenset(
-    {
-        "app_mentions:read",
-        "channels:history",
-        "channels:read",
-        "chat:write",
-        "im:history",
-        "im:read",
-        "users:read",
-    }
+    {"app_mentions:read", "channels:history", "chat:write", "groups:history", "im:history"}
 )
+"""What the manifest asks for, and not more."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +80,12 @@ class Workspace:
         self.channels: dict[str, Channel] = all_channels()
         self.scopes: frozenset[str] = DEFAULT_SCOPES
         self.faults = Faults()
+        self.budgets = Budgets(clock)
         self.bot_token = f"xoxb-{secrets.token_hex(16)}"
         self.app_token = f"xapp-{secrets.token_hex(16)}"
+        self.revoked: set[str] = set()
+        """Tokens that were good once."""
+        self.triggers = Triggers(clock)
         self._messages: dict[str, dict[str, Message]] = {name: {} for name in self.channels}
         self._listeners: list[Callable[[Change], None]] = []
         self._waiting: set[asyncio.Event] = set()

@@ -59,11 +59,16 @@ class Person:
 
 @dataclass
 class Channel:
-    """A conversation. `members` are user ids; a direct one (`D…`) holds one person and the bot."""
+    """A conversation. `members` are user ids; a direct one (`D…`) holds one person and the bot.
+
+    In an archived one nothing can be written any more.
+    """
 
     id: str
     name: str
     members: set[str] = field(default_factory=set)
+    is_private: bool = False
+    is_archived: bool = False
 
     @property
     def is_direct(self) -> bool:
@@ -73,7 +78,12 @@ class Channel:
     @property
     def kind(self) -> str:
         """Slack's `channel_type` of events."""
-        return "im" if self.is_direct else "channel"
+        return "im" if self.is_direct else "group" if self.is_private else "channel"
+
+    @property
+    def history_scope(self) -> str:
+        """The scope that its messages and their events need."""
+        return f"{self.kind}s:history" if self.kind != "im" else "im:history"
 
     def info(self) -> JsonObject:
         """The channel as `conversations.info` gives it."""
@@ -81,8 +91,8 @@ class Channel:
             "id": self.id,
             "is_im": self.is_direct,
             "is_channel": not self.is_direct,
-            "is_private": self.is_direct,
-            "is_archived": False,
+            "is_private": self.is_direct or self.is_private,
+            "is_archived": self.is_archived,
             "context_team_id": TEAM,
         }
         if self.is_direct:

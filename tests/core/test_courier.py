@@ -87,6 +87,18 @@ async def test_a_post_whose_end_was_not_heard_is_found_again() -> None:
     assert story.answers() == ["Up."]
 
 
+async def test_a_post_that_had_to_wait_and_whose_end_was_not_heard_is_found_again() -> None:
+    """F2: that an earlier try never left says nothing of the next one."""
+    story = looking()
+    story.chat.fail_next(ChatBusyError(1))
+    story.chat.cut_next_post(ChatUnreachableError("timed out"))
+    await story.tell("up?")
+    await story.later(2)
+    await story.later(120)
+    assert len({notice.id for notice in story.chat.posts}) == len(story.chat.posts)
+    assert story.answers() == ["Up."]
+
+
 async def test_a_busy_platform_is_left_alone_as_long_as_it_asks() -> None:
     """F2."""
     story = looking()

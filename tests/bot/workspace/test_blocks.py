@@ -1,10 +1,17 @@
 """Blocks that Slack refuses are refused, and those beside the border are not."""
 
+import json
+from collections.abc import Iterator
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft7Validator
 from pydantic import JsonValue
 
 from bot.workspace.blocks import checked
 from bot.workspace.refusals import RefusedError
+from bot.workspace.schema import SCHEMA, type_faults
 from core.dialogue import JsonObject
 
 
@@ -54,6 +61,8 @@ def table(rows: int) -> JsonObject:
     return {"type": "table", "rows": [[{"type": "raw_text", "text": "x"}]] * rows}
 
 
+SPOILT: list[JsonValue] = [None, 1, True, "x", [], {}, ["x"], {"type": "text"}]
+LIBRARY = Draft7Validator(SCHEMA)
 DIVIDER: JsonObject = {"type": "divider"}
 
 GOOD: dict[str, list[JsonObject]] = {
@@ -63,7 +72,7 @@ GOOD: dict[str, list[JsonObject]] = {
     "two buttons": [actions(button("a"), button("b", value="x" * 2_000))],
     "one action id in two blocks": [actions(button("a")), actions(button("a"))],
     "markdown of 12,000": [markdown("x" * 12_000)],
-    "text of 13,000": [markdown("x" * 10_000), section("x" * 3_000)],
+    "text of 12,000": [markdown("x" * 9_000), section("x" * 3_000)],
     "rich text": [rich("x")],
     "a table": [table(100)],
 }
@@ -95,10 +104,16 @@ BAD: dict[str, list[JsonObject]] = {
     "a section inside a plan": [plan(section("x"))],
     "two tables": [table(1), table(1)],
     "a table of 101 rows": [table(101)],
+    "a header in mrkdwn": [{"type": "header", "text": {"type": "mrkdwn", "text": "x"}}],
+    "a button in mrkdwn": [actions({**button(), "text": {"type": "mrkdwn", "text": "x"}})],
+    "a task with details as a string": [plan(task(details="x"))],
+    "a key too many": [{**DIVIDER, "colour": "red"}],
+    "an image without a place": [{"type": "image", "alt_text": "x"}],
+    "a number as a text": [{"type": "markdown", "text": 1}],
 }
 
 LONG: dict[str, list[JsonObject]] = {
-    "text of 13,001": [markdown("x" * 10_000), section("x" * 3_000), section("x")],
+    "text of 12,001": [markdown("x" * 9_000), section("x" * 3_000), section("x")],
     "markdown of 12,001 in two": [markdown("x" * 12_000), markdown("x")],
     "five full sections": [section("x" * 3_000)] * 5,
     "long tasks": [plan(*(task(str(number), output=rich("x" * 1_400)) for number in range(10)))],
@@ -123,6 +138,35 @@ def test_blocks_too_long_together_are_refused(blocks: list[JsonObject]) -> None:
     with pytest.raises(RefusedError) as caught:
         checked(list[JsonValue](blocks))
     assert caught.value.error == "msg_blocks_too_long"
+
+
+@pytest.mark.parametrize("blocks", [*GOOD.values(), *BAD.values(), *LONG.values()])
+def test_the_schema_is_read_as_a_library_reads_it(blocks: list[JsonObject]) -> None:
+    found = list(type_faults([*blocks]))
+    assert bool(found) != LIBRARY.is_valid(blocks), found
+
+
+@given(st.sampled_from([*GOOD.values(), *BAD.values()]), st.data())
+def test_the_schema_is_read_as_a_library_reads_it_whatever_is_in_the_blocks(
+    blocks: list[JsonObject], data: st.DataObject
+) -> None:
+    spoilt = json.loads(json.dumps(blocks))
+    place = data.draw(st.sampled_from(list(places(spoilt))))
+    key = data.draw(st.sampled_from(sorted({*place, "type", "text", "extra"})))
+    place[key] = data.draw(st.sampled_from(SPOILT))
+    found = list(type_faults(spoilt))
+    assert bool(found) != LIBRARY.is_valid(spoilt), found
+
+
+def places(value: JsonValue) -> Iterator[JsonObject]:
+    """Every object inside."""
+    if isinstance(value, list):
+        for each in value:
+            yield from places(each)
+    elif isinstance(value, dict):
+        yield value
+        for each in value.values():
+            yield from places(each)
 
 
 @pytest.mark.parametrize("value", [{}, "x", 1, ["x"]])

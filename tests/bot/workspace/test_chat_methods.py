@@ -160,3 +160,21 @@ async def test_an_ephemeral_message_is_only_for_members(
 ) -> None:
     stranger = {"channel": D_ADA, "user": "U0BOB", "text": "x"}
     assert await refused(slack, "chat.postEphemeral", **stranger) == "user_not_in_channel"
+
+
+async def test_nothing_is_written_in_an_archived_channel(
+    workspace: Workspace, slack: AsyncWebClient
+) -> None:
+    posted = await slack.chat_postMessage(channel=C_OPS, text="x")
+    workspace.channels[C_OPS].is_archived = True
+    place = {"channel": C_OPS, "text": "y"}
+    assert await refused(slack, "chat.postMessage", **place) == "is_archived"
+    assert await refused(slack, "chat.update", ts=posted["ts"], **place) == "is_archived"
+
+
+async def test_a_private_channel_hides_itself_from_who_is_not_in_it(
+    workspace: Workspace, slack: AsyncWebClient
+) -> None:
+    workspace.add_channel(Channel("C0SECRET", "secret", {U_ADA}, is_private=True))
+    place = {"channel": "C0SECRET", "text": "y"}
+    assert await refused(slack, "chat.postMessage", **place) == "channel_not_found"

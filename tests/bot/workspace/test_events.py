@@ -2,9 +2,12 @@
 
 from collections.abc import AsyncIterator
 
+import pytest
 import pytest_asyncio
+from pydantic import JsonValue
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.workspace.messages import Message
 from bot.workspace.server import WorkspaceServer
 from bot.workspace.state import Workspace
 from bot.workspace.world import (
@@ -116,3 +119,22 @@ async def test_ephemeral_messages_are_not_told(
     workspace.post_as(U_ADA, C_OPS, "end")
     await workspace.wait_for(lambda: app.events)
     assert [each["text"] for each in app.events] == ["end"]
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {"subtype": "thread_broadcast", "root": {"ts": "1.000001"}},
+        {"subtype": "file_share", "files": [{"id": "F1", "name": "log.txt"}]},
+        {"subtype": "bot_message", "bot_id": "B0ALERT", "attachments": [{"text": "disk full"}]},
+    ],
+)
+async def test_messages_of_other_kinds_are_told_as_they_are(
+    workspace: Workspace, app: App, extra: dict[str, JsonValue]
+) -> None:
+    """Broadcast replies, shared files and other bots' alerts differ by what else they show."""
+    root = workspace.post_as(U_ADA, C_OPS, "root")
+    workspace.add(Message(C_OPS, workspace.tick(), U_ADA, "", root, extra=extra))
+    await workspace.wait_for(lambda: len(app.events) == 2)
+    assert app.events[1].items() >= extra.items()
+    assert app.events[1]["thread_ts"] == root

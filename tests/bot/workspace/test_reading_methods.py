@@ -1,17 +1,18 @@
 """Reading methods, tokens, scopes, transports and faults, through the unchanged SDK."""
 
-import asyncio
-
 import aiohttp
 import pytest
+import yaml
 from slack_sdk.errors import SlackApiError
-from slack_sdk.http_retry.builtin_async_handlers import AsyncRateLimitErrorRetryHandler
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.workspace.server import WorkspaceServer
 from bot.workspace.state import Workspace
 from bot.workspace.world import BOT, BOT_USER, C_OPS, D_ADA, TEAM, U_ADA
 from tests.bot.workspace.test_chat_methods import METADATA, refused
+from tests.house import ROOT
+
+READING = {"channels:read", "im:read", "users:read"}
 
 
 async def test_auth_test_names_the_app_and_its_team(slack: AsyncWebClient) -> None:
@@ -66,7 +67,10 @@ async def test_history_is_newest_first_and_without_replies(
     assert [each["text"] for each in one["messages"]] == ["first"]
 
 
-async def test_channels_and_users_are_described(slack: AsyncWebClient) -> None:
+async def test_channels_and_users_are_described(
+    workspace: Workspace, slack: AsyncWebClient
+) -> None:
+    workspace.scopes |= READING
     ops = (await slack.conversations_info(channel=C_OPS))["channel"]
     assert (ops["name"], ops["is_member"], ops["is_im"]) == ("ops", True, False)
     direct = (await slack.conversations_info(channel=D_ADA))["channel"]
@@ -88,8 +92,13 @@ async def test_channels_and_users_are_described(slack: AsyncWebClient) -> None:
     ],
 )
 async def test_a_wrong_question_is_refused(
-    slack: AsyncWebClient, method: str, arguments: dict[str, str], error: str
+    workspace: Workspace,
+    slack: AsyncWebClient,
+    method: str,
+    arguments: dict[str, str],
+    error: str,
 ) -> None:
+    workspace.scopes |= READING
     assert await refused(slack, method, **arguments) == error
 
 
@@ -112,6 +121,26 @@ async def test_a_missing_scope_is_named(workspace: Workspace, slack: AsyncWebCli
         await slack.chat_postMessage(channel=C_OPS, text="x")
     assert caught.value.response["error"] == "missing_scope"
     assert caught.value.response["needed"] == "chat:write"
+
+
+async def test_each_kind_of_conversation_needs_its_own_scope(
+    workspace: Workspace, slack: AsyncWebClient
+) -> None:
+    workspace.scopes -= {"im:history"}
+    assert await refused(slack, "conversations.history", channel=D_ADA) == "missing_scope"
+    await slack.conversations_history(channel=C_OPS)
+
+
+async def test_a_revoked_token_is_told_from_a_wrong_one(
+    workspace: Workspace, slack: AsyncWebClient
+) -> None:
+    workspace.revoked.add(workspace.bot_token)
+    assert await refused(slack, "auth.test") == "token_revoked"
+
+
+def test_the_app_is_granted_what_the_manifest_asks_for_and_not_more(workspace: Workspace) -> None:
+    manifest = yaml.safe_load((ROOT / "manifest.yml").read_text())
+    assert workspace.scopes == {*manifest["oauth_config"]["scopes"]["bot"]}
 
 
 async def test_forms_queries_and_json_mean_the_same(
@@ -144,42 +173,3 @@ async def test_broken_json_is_refused(
     url = server.api_url + "chat.postMessage"
     async with session.post(url, headers=headers, data=body) as answer:
         assert (await answer.json())["error"] == error
-
-
-async def test_a_call_can_be_made_to_fail_once(workspace: Workspace, slack: AsyncWebClient) -> None:
-    workspace.faults.fail("chat.postMessage", "internal_error", status=500)
-    with pytest.raises(SlackApiError) as caught:
-        await slack.chat_postMessage(channel=C_OPS, text="x")
-    assert caught.value.response.status_code == 500
-    await slack.chat_postMessage(channel=C_OPS, text="x")
-    assert len(workspace.messages(C_OPS)) == 1
-
-
-async def test_a_rate_limit_is_understood_by_the_sdks_own_handler(
-    workspace: Workspace, slack: AsyncWebClient
-) -> None:
-    slack.retry_handlers.append(AsyncRateLimitErrorRetryHandler(max_retry_count=1))
-    workspace.faults.limit("chat.postMessage", retry_after_s=0)
-    await slack.chat_postMessage(channel=C_OPS, text="x")
-    assert len(workspace.messages(C_OPS)) == 1
-
-
-async def test_a_call_can_be_held_before_it_does_anything(
-    workspace: Workspace, slack: AsyncWebClient
-) -> None:
-    gate = workspace.faults.hold("chat.postMessage")
-    held = asyncio.ensure_future(slack.chat_postMessage(channel=C_OPS, text="held"))
-    await slack.chat_postEphemeral(channel=C_OPS, user=U_ADA, text="meanwhile")
-    assert workspace.messages(C_OPS) == []
-    gate.set()
-    assert (await held)["ok"]
-    assert [each["text"] for each in workspace.messages(C_OPS)] == ["held"]
-
-
-async def test_an_answer_can_be_lost_after_the_deed(
-    workspace: Workspace, slack: AsyncWebClient
-) -> None:
-    workspace.faults.lose_answer("chat.postMessage")
-    with pytest.raises(aiohttp.ServerDisconnectedError):
-        await slack.chat_postMessage(channel=C_OPS, text="x")
-    assert len(workspace.messages(C_OPS)) == 1

@@ -10,7 +10,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.workspace.server import WorkspaceServer
 from bot.workspace.state import Workspace
-from bot.workspace.world import BOT_USER, C_OPS, U_ADA
+from bot.workspace.world import BOT_USER, C_OPS, D_ADA, U_ADA
 from tests.bot.workspace.app import App, connected
 
 Step = Callable[[], Awaitable[None]]
@@ -110,14 +110,22 @@ async def test_what_a_lost_socket_did_not_acknowledge_goes_to_the_next(
         assert restarted.told[0].payload == killed.told[0].payload
 
 
-async def test_an_envelope_can_be_doubled(workspace: Workspace, server: WorkspaceServer) -> None:
-    workspace.faults.double_envelopes()
+async def test_however_many_sockets_are_lost_an_event_is_not_given_up(
+    workspace: Workspace, server: WorkspaceServer
+) -> None:
+    workspace.post_as(U_ADA, C_OPS, "hello")
+    for attempt in range(6):
+        assert await told_and_killed(workspace, server) == attempt
+    assert server.unacked == 1
+
+
+async def told_and_killed(workspace: Workspace, server: WorkspaceServer) -> int:
+    """The attempt at which an app is told something; then it is gone without a word."""
     async with connected(workspace, server) as app:
-        workspace.post_as(U_ADA, C_OPS, "twice")
-        workspace.post_as(U_ADA, C_OPS, "once")
-        await workspace.wait_for(lambda: len(app.told) == 3)
-        assert texts(app) == ["twice", "twice", "once"]
-        assert app.told[0].payload["event_id"] == app.told[1].payload["event_id"]
+        app.is_deaf = True
+        await workspace.wait_for(lambda: app.told)
+    await workspace.wait_for(lambda: server.sockets.connected == 0)
+    return app.told[0].retry_attempt or 0
 
 
 def texts(app: App) -> list[str]:
@@ -162,3 +170,65 @@ async def test_a_socket_address_is_good_for_one_socket(
         assert (hello["type"], hello["num_connections"]) == ("hello", 1)
         with pytest.raises(aiohttp.WSServerHandshakeError):
             await session.ws_connect(url)
+
+
+async def test_an_eleventh_socket_is_sent_away(
+    workspace: Workspace, server: WorkspaceServer, session: aiohttp.ClientSession
+) -> None:
+    client = AsyncWebClient(base_url=server.api_url, session=session)
+    sockets = []
+    for number in range(1, 12):
+        url = (await client.apps_connections_open(app_token=workspace.app_token))["url"]
+        socket = await session.ws_connect(url)
+        frame = await socket.receive_json()
+        sockets.append(socket)
+        if number <= 10:
+            assert (frame["type"], frame["num_connections"]) == ("hello", number)
+    assert (frame["type"], frame["reason"]) == ("disconnect", "too_many_websockets")
+    assert server.sockets.connected == 10
+    for socket in sockets:
+        await socket.close()
+
+
+async def test_a_warned_socket_goes_on(
+    workspace: Workspace, server: WorkspaceServer, session: aiohttp.ClientSession
+) -> None:
+    client = AsyncWebClient(base_url=server.api_url, session=session)
+    url = (await client.apps_connections_open(app_token=workspace.app_token))["url"]
+    async with session.ws_connect(url) as socket:
+        await socket.receive_json()
+        server.sockets.warn()
+        warning = await socket.receive_json()
+        assert (warning["type"], warning["reason"]) == ("disconnect", "warning")
+        workspace.post_as(U_ADA, C_OPS, "still there?")
+        assert (await socket.receive_json())["payload"]["event"]["text"] == "still there?"
+
+
+async def test_an_acknowledgement_that_comes_too_late_counts_as_none(
+    workspace: Workspace, session: aiohttp.ClientSession
+) -> None:
+    server = WorkspaceServer(workspace, retry_delays_s=(0.1,), ack_within_s=0.0)
+    await server.start()
+    client = AsyncWebClient(base_url=server.api_url, session=session)
+    url = (await client.apps_connections_open(app_token=workspace.app_token))["url"]
+    async with session.ws_connect(url) as socket:
+        await socket.receive_json()
+        workspace.post_as(U_ADA, C_OPS, "hello")
+        envelope = await socket.receive_json()
+        await socket.send_json({"envelope_id": envelope["envelope_id"]})
+        again = await socket.receive_json()
+        assert (again["retry_attempt"], again["retry_reason"]) == (1, "timeout")
+        assert server.sockets.late_acks == 1
+        assert not server.ack_seconds
+    await server.close()
+
+
+async def test_no_event_is_told_for_which_the_app_has_no_scope(
+    workspace: Workspace, server: WorkspaceServer
+) -> None:
+    workspace.scopes -= {"app_mentions:read", "im:history"}
+    async with connected(workspace, server) as app:
+        workspace.post_as(U_ADA, D_ADA, "psst")
+        workspace.post_as(U_ADA, C_OPS, f"<@{BOT_USER}> hello")
+        await workspace.wait_for(lambda: app.told and server.unacked == 0)
+        assert [each["type"] for each in app.events] == ["message"]
