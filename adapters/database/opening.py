@@ -9,6 +9,7 @@ between transactions; the kernel frees it however the process ends.
 import asyncio
 import fcntl
 import os
+import sqlite3
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -18,15 +19,18 @@ from typing import TypeVar
 
 from sqlalchemy import URL, Connection, event, inspect
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
+from adapters.database.driver import connector
 from adapters.database.errors import StoreUnusableError
 from adapters.database.migrations import HEAD
 from core.errors import StoreBusyError, StoreTooNewError
 
 T = TypeVar("T")
 BUSY_MS = 10_000
+MAGIC = b"SQLite format 3\0"
+GONE = "the file was removed or replaced while in use"
 QUEUE_S = 300.0
 """How long work may wait for the connection before that is taken for a defect."""
 
@@ -43,11 +47,13 @@ class Database:
         """Do `work` to its end even if the caller is cancelled meanwhile; `close` waits for it.
 
         A cancelled statement would cost the connection, and a commit must not be half known.
+        StoreUnusableError when the file fails: a full disk, a damaged page, rights taken away.
         """
         task = asyncio.ensure_future(work)
         self._unfinished.add(task)
         task.add_done_callback(self._finished)
-        return await asyncio.shield(task)
+        with _explained("the record"):
+            return await asyncio.shield(task)
 
     def _finished(self, task: asyncio.Task[object]) -> None:
         self._unfinished.discard(task)
@@ -106,23 +112,34 @@ READER = ("PRAGMA query_only = ON",)
 async def _connected(path: Path, begin: str, pragmas: tuple[str, ...]) -> AsyncIterator[Database]:
     connections = create_async_engine(
         URL.create("sqlite+aiosqlite", database=str(path)),
+        async_creator=connector(path),
         pool_size=1,
         max_overflow=0,
         pool_timeout=QUEUE_S,
         hide_parameters=True,
     )
 
+    opened = _identity(path)
+
     @event.listens_for(connections.sync_engine, "connect")
     def prepare(connection: DBAPIConnection, _record: object) -> None:
         # The driver would begin transactions by itself, late and never for reads and DDL.
         connection.isolation_level = None
         cursor = connection.cursor()
-        for pragma in (f"PRAGMA busy_timeout = {BUSY_MS}", *pragmas):
-            cursor.execute(pragma)
+        try:
+            for pragma in (f"PRAGMA busy_timeout = {BUSY_MS}", *pragmas):
+                cursor.execute(pragma)
+        except sqlite3.Error:
+            cursor.close()
+            connection.close()  # nobody else knows of it yet
+            raise
         cursor.close()
 
     @event.listens_for(connections.sync_engine, "begin")
     def start(connection: Connection) -> None:
+        # SQLite would go on in a file that nobody can find any more, and all would seem well.
+        if _identity(path) != opened:
+            raise OperationalError(begin, None, sqlite3.OperationalError(GONE))
         connection.exec_driver_sql(begin)
 
     database = Database(connections)
@@ -130,6 +147,15 @@ async def _connected(path: Path, begin: str, pragmas: tuple[str, ...]) -> AsyncI
         yield database
     finally:
         await database.close()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file is there now."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _bring_forward(connection: Connection, path: Path) -> None:
@@ -164,12 +190,14 @@ def _real(path: Path, *, must_exist: bool = False) -> Path:
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    """Give what the driver says about the file a name and one line."""
+def _explained(what: Path | str) -> Iterator[None]:
+    """Give what the driver says about the file a name and one line; the rest are defects."""
     try:
         yield
-    except DBAPIError as error:
-        raise StoreUnusableError(f"cannot use {path}: {error.orig}") from error
+    except DatabaseError as error:
+        if type(error) not in (DatabaseError, OperationalError):
+            raise
+        raise StoreUnusableError(f"cannot use {what}: {error.orig}") from error
 
 
 @contextmanager
@@ -194,6 +222,13 @@ def _take(held: int, path: Path) -> None:
     except BlockingIOError as error:
         raise StoreBusyError(f"{path} is in use by another watchkeeper process") from error
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            head = os.read(file, len(MAGIC))
+        finally:
+            os.close(file)
     except OSError as error:
         raise StoreUnusableError(f"cannot use {path}: {error.strerror}") from error
+    if head not in (b"", MAGIC):
+        # SQLite takes a short file for an empty one and writes over it.
+        raise StoreUnusableError(f"cannot use {path}: file is not a database")

@@ -46,6 +46,14 @@ def write(path: Path, content: bytes) -> bytes:
     return content
 
 
+def move(file: Path, to: Path) -> None:
+    file.replace(to)
+
+
+def forbid(path: Path) -> None:
+    path.chmod(0o400)
+
+
 def content_of(path: Path) -> bytes:
     return path.read_bytes()
 
@@ -206,6 +214,70 @@ async def test_a_damaged_database_is_refused(path: Path) -> None:
     content = content_of(path)
     write(path, content[:100] + b"\xa5" * (4096 - 100) + content[4096:])
     assert isinstance(await refusal(path), StoreUnusableError)
+
+
+async def test_a_damaged_page_deep_inside_is_told_when_it_is_met(path: Path) -> None:
+    """What is whole still reads; the fault has a name, and nothing is written over it."""
+    await fill(path, steps=100)
+    content = content_of(path)
+    write(path, content[: 8 * 4096] + b"\xa5" * (len(content) - 8 * 4096))
+    async with open_database(path) as database:
+        store = store_on(database)
+        with pytest.raises(StoreUnusableError, match="cannot use the record: database disk image"):
+            await store.transcript(SESSION)
+
+
+async def test_a_file_removed_or_replaced_while_in_use_takes_no_more(path: Path) -> None:
+    """Else all would go on well in a file that is gone at the end."""
+    aside = path.with_name("aside")
+    async with open_database(path) as database:
+        store = store_on(database)
+        await store.commit("tell", step(0))
+        move(path, aside)
+        with pytest.raises(StoreUnusableError, match="removed or replaced while in use"):
+            await store.commit("tell", step(1))
+        write(path, b"")
+        with pytest.raises(StoreUnusableError, match="removed or replaced while in use"):
+            await store.transcript(SESSION)
+        move(aside, path)
+        await store.commit("tell", step(1))
+        assert len(await store.transcript(SESSION)) == 2
+
+
+async def test_rights_taken_away_while_in_use_are_told(path: Path) -> None:
+    """The kernel asks only at opening, so a commit still works; a new holder is refused."""
+    await fill(path)
+    with unprivileged(path.parent, mode=0o600):
+        async with open_database(path) as database:
+            forbid(path)
+            await store_on(database).commit("tell", step(1))
+        assert isinstance(await refusal(path), StoreUnusableError)
+
+
+@pytest.mark.parametrize("content", [b"SQLite format 3\0" + b"\0" * 84, b"\0" * 4096, b"x"])
+async def test_a_torn_header_is_refused(path: Path, content: bytes) -> None:
+    write(path, content)
+    assert isinstance(await refusal(path), StoreUnusableError)
+    assert content_of(path) == content
+
+
+async def test_an_empty_file_is_taken_as_new(path: Path) -> None:
+    """As `touch` leaves one, or a start that was killed at once."""
+    write(path, b"")
+    await fill(path, steps=2)
+
+
+async def test_an_older_schema_is_brought_forward_with_all_it_holds(path: Path) -> None:
+    """D3: here the step before the first one, with a table version and nothing else."""
+    async with open_database(path) as database, database.connections.begin() as connection:
+        for table in reversed(METADATA.sorted_tables):
+            await connection.execute(text(f"DROP TABLE {table.name}"))
+        await connection.execute(text("DROP TABLE IF EXISTS wakes"))
+        await connection.execute(text("DELETE FROM alembic_version"))
+    with pytest.raises(StoreUnusableError, match="its schema is None, this version's is"):
+        async with open_for_reading(path):
+            pass
+    await fill(path, steps=2)
 
 
 async def test_another_programs_database_is_refused(path: Path) -> None:
