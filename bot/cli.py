@@ -15,7 +15,7 @@ import typer
 from bot.commands.demo import demo
 from bot.commands.machines import machines
 from bot.commands.run import run
-from bot.commands.transcript import transcript
+from bot.commands.transcript import plain, transcript
 from core.errors import UnknownMachineError, WatchkeeperError
 
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
@@ -75,7 +75,7 @@ def guarded(program: Callable[[], object]) -> int:
 
 def _tell(lines: str) -> None:
     for line in lines.splitlines():
-        typer.echo(f"watchkeeper: {line}", err=True)
+        typer.echo(f"watchkeeper: {plain(line)}", err=True)
 
 
 def _version() -> str:

@@ -4,6 +4,7 @@ Each line names the key, the value and what is allowed. Pydantic's own messages 
 classes; what is allowed is read from the field's `description` instead.
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -96,8 +97,14 @@ def _key(place: Place, content: Mapping[str, object]) -> str:
             name = at.get("name") if isinstance(at, Mapping) and place[-1] != "name" else None
             key += f"[{name if isinstance(name, str) else part + 1}]"
         else:
-            key += f".{part}" if key else part
+            key += f".{_bare(part)}" if key else _bare(part)
     return key
+
+
+def _bare(key: str) -> str:
+    """The key as it may be written in TOML: quoted, on one line, if it is more than a word."""
+    is_word = re.fullmatch(r"[A-Za-z0-9_-]+", key)
+    return _cut(key if is_word else json.dumps(key))
 
 
 def _step(at: object, part: int | str) -> object:
@@ -145,4 +152,8 @@ def _shown(value: object) -> str:
     text = repr(value)
     if _TOKEN.search(text):
         return "(hidden)"
+    return _cut(text)
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"

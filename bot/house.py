@@ -12,7 +12,10 @@ from pathlib import Path
 from random import Random
 
 import structlog
+from aiohttp import web
+from slack_sdk.web.async_client import AsyncWebClient
 
+from adapters.database.errors import StoreUnusableError
 from adapters.database.opening import Database, open_database
 from adapters.database.store import SqlStore
 from adapters.engine.local import LocalEngine
@@ -26,7 +29,11 @@ from adapters.system.clock import SystemClock
 from bot.compose import Ports, Rooms, Rules, assemble
 from bot.http.metrics import Metrics
 from bot.http.server import serve
-from bot.slack.app import EarOptions, SlackEar
+from bot.slack.app import SlackEar
+from bot.slack.ear import Ear, EarOptions
+from bot.slack.http import HttpEar
+from bot.slack.listeners import Accept
+from bot.slack.signature import Signatures
 from core.incoming import Incoming
 from core.ports import Action, Change, Clock, Engine, Model
 
@@ -35,24 +42,36 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True)
 class SlackAccess:
-    """How to reach Slack: the two tokens, and its address."""
+    """How to reach Slack, and how it reaches us: over HTTP if there is a signing secret to tell
+    its calls by, else through a socket that the app token opens."""
 
     bot_token: str = field(repr=False)
-    app_token: str = field(repr=False)
+    app_token: str = field(default="", repr=False)
     base_url: str = BASE_URL
+    signing_secret: str = field(default="", repr=False)
 
 
 class CountedStore(SqlStore):
-    """The record, with every commit counted for `/metrics`."""
+    """The record, with every commit counted for `/metrics`, and given-up notices logged."""
 
     def __init__(self, database: Database, engine: Engine, clock: Clock, metrics: Metrics) -> None:
         super().__init__(database, engine, clock)
         self._metrics = metrics
+        self.trouble = ""
+        """Why the last commit could not be written; empty if it could."""
 
     async def commit(self, action: Action, change: Change) -> None:
         """Write the change, then count it."""
-        await super().commit(action, change)
+        try:
+            await super().commit(action, change)
+        except StoreUnusableError as error:
+            self.trouble = str(error)
+            raise
+        self.trouble = ""
         self._metrics.committed(change)
+        for delivered in change.delivered:
+            if delivered.failure:
+                log.warning("not shown", notice=delivered.notice, why=delivered.failure)
 
 
 @dataclass(frozen=True)
@@ -77,7 +96,7 @@ class House:
     engine: LocalEngine
     store: CountedStore
     rooms: Rooms
-    ear: SlackEar
+    ear: Ear
     account: Account
     http_url: str
     stop_grace_s: float
@@ -126,15 +145,27 @@ async def open_house(plan: Plan) -> AsyncIterator[House]:
             taken = await rooms.inbox.accept(incoming)
             log.debug("incoming", kind=type(incoming).__name__, taken=taken)
 
-        ear = SlackEar(client, slack.app_token, accept, EarOptions(on_ack=metrics.acknowledged))
+        ear, routes = _ear(slack, client, accept, EarOptions(on_ack=metrics.acknowledged))
 
         async def unready() -> str:
-            return "" if await ear.is_connected() else "not connected to Slack"
+            connected = "" if await ear.is_connected() else "not connected to Slack"
+            return store.trouble or account.refusal or connected
 
         url = await open_parts.enter_async_context(
-            serve(plan.http_host, plan.http_port, metrics, unready)
+            serve(plan.http_host, plan.http_port, metrics, unready, routes)
         )
         yield House(engine, store, rooms, ear, account, url, plan.stop_grace_s)
+
+
+def _ear(
+    slack: SlackAccess, client: AsyncWebClient, accept: Accept, options: EarOptions
+) -> tuple[Ear, list[web.RouteDef]]:
+    """The ear for this way of being reached, and the routes it is called at."""
+    if slack.signing_secret:
+        signatures = Signatures(slack.signing_secret, SystemClock())
+        ear = HttpEar(client, signatures, accept, options)
+        return ear, ear.routes()
+    return SlackEar(client, slack.app_token, accept, options), []
 
 
 async def _first_end(

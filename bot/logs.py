@@ -13,6 +13,8 @@ from typing import Literal, TextIO
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
+from core.errors import WatchkeeperError
+
 Redact = Callable[[str], str]
 Level = Literal["debug", "info", "warning", "error"]
 Form = Literal["auto", "console", "json"]
@@ -81,11 +83,24 @@ def _formatter(redact: Redact, *, is_console: bool, has_colors: bool) -> logging
         processors=[
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
             structlog.processors.StackInfoRenderer(),
+            _as_one_line,
             structlog.processors.format_exc_info,
             _redaction(redact),
             renderer,
         ],
     )
+
+
+def _as_one_line(_logger: WrappedLogger, _method: str, entry: EventDict) -> EventDict:
+    """A named failure by its own words; only a defect is worth a traceback."""
+    raised = entry.get("exc_info")
+    if raised is True:
+        raised = sys.exc_info()
+    error = raised[1] if isinstance(raised, tuple) else raised
+    if isinstance(error, WatchkeeperError):
+        del entry["exc_info"]
+        entry["why"] = str(error) or type(error).__name__
+    return entry
 
 
 def _redaction(redact: Redact) -> Processor:

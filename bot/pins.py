@@ -75,8 +75,8 @@ def _put(table: Table | InlineTable, keys: Sequence[str]) -> None:
 
 
 def _read(file: Path) -> str:
-    """The text with its line ends as they are."""
-    with file.open(encoding="utf-8", newline="") as stream:
+    """The text with its line ends as they are; a byte order mark is dropped."""
+    with file.open(encoding="utf-8-sig", newline="") as stream:
         return stream.read()
 
 

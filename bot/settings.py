@@ -5,12 +5,16 @@ from it (`bot.faults`), so the two cannot differ. Considered: secrets in the sam
 in backups and chats) and every setting overridable from the environment (two places to look).
 """
 
+import re
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, SecretStr
+from pydantic import AfterValidator, Field, PlainValidator, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from adapters.anthropic.capabilities import Platform
+from adapters.anthropic.settings import KeyHeader
 from core.limits import Limits
 from core.values import Value
 
@@ -20,15 +24,43 @@ MACHINE_NAME = r"^[a-z][a-z0-9-]*:[A-Za-z0-9][A-Za-z0-9._-]*$"
 _LIMITS = Limits()
 
 
+_HOST_NAME = re.compile(r"(?!-)[\w-]+(\.[\w-]+)*\.?")
+
+
 def _expanded(path: Path) -> Path:
-    return path.expanduser()
+    if "\0" in str(path):
+        raise ValueError("a NUL character")
+    try:
+        return path.expanduser()
+    except RuntimeError as error:
+        raise ValueError("no such home") from error
+
+
+def _agent(value: object) -> bool | Path:
+    """One validator for both kinds, since a union would tell a wrong value twice."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str | Path) and str(value):
+        return _expanded(Path(value))
+    raise ValueError("neither")
+
+
+def _reachable(address: str) -> str:
+    """Refuse what can be no address, above all `user@host`, `host:port` and URLs."""
+    if re.fullmatch(r"[\d.]+", address) or ":" in address:
+        return str(ip_address(address))
+    if len(address) > 253 or not _HOST_NAME.fullmatch(address):
+        raise ValueError("no host name")
+    return address
 
 
 Port = Annotated[
     int, Field(strict=True, ge=1, le=65535, description="a port number from 1 to 65535")
 ]
 File = Annotated[Path, AfterValidator(_expanded)]
+Agent = Annotated[bool | Path, PlainValidator(_agent)]
 Text = Annotated[str, Field(min_length=1)]
+Address = Annotated[str, AfterValidator(_reachable)]
 MachineName = Annotated[
     str,
     Field(
@@ -38,7 +70,11 @@ MachineName = Annotated[
     ),
 ]
 HostKey = Annotated[
-    str, Field(pattern=r"^(ssh|ecdsa|sk-ssh|sk-ecdsa)-[a-z0-9@.-]+ [A-Za-z0-9+/=]+( .*)?$")
+    str,
+    Field(
+        pattern=r"^(@?cert-authority )?(ssh|ecdsa|sk-ssh|sk-ecdsa)-[a-z0-9@.-]+ "
+        r"[A-Za-z0-9+/=]+( .*)?$"
+    ),
 ]
 
 
@@ -54,11 +90,21 @@ class Access(Value):
 
 
 class ModelSettings(Value):
-    """The language model."""
+    """The language model: its name, who serves it, where, and with which header the key is sent."""
 
     name: Text = Field("claude-opus-5-5", description="the name of a model")
+    platform: Platform = Field(
+        "anthropic", description="anthropic, gateway, bedrock, vertex or foundry"
+    )
     base_url: str | None = Field(
         None, pattern=r"^https?://", description="an address starting with https:// or http://"
+    )
+    key_header: KeyHeader = Field("authorization", description="authorization or x-api-key")
+    region: str | None = Field(
+        None, pattern=r"^[a-z0-9-]+$", description="a region of the cloud, such as eu-central-1"
+    )
+    project: str | None = Field(
+        None, pattern=r"^[a-z0-9.:-]+$", description="the id of a Google Cloud project"
     )
     max_tokens: int = Field(
         16000,
@@ -76,7 +122,7 @@ class DatabaseSettings(Value):
 
 
 class HttpSettings(Value):
-    """Where health and metrics are served."""
+    """Where health and metrics are served, and what Slack calls in the mode http."""
 
     host: Text = Field("127.0.0.1", description="an address to listen on, such as 127.0.0.1")
     port: Port = 8642
@@ -112,8 +158,9 @@ class LimitSettings(Value):
 
 
 class SlackSettings(Value):
-    """The chat platform."""
+    """The chat platform. `mode`: we open a socket to Slack, or Slack calls us over HTTP."""
 
+    mode: Literal["socket", "http"] = Field("socket", description="socket or http")
     base_url: str = Field(
         "https://slack.com/api/",
         pattern=r"^https?://.+/$",
@@ -133,16 +180,26 @@ class LogSettings(Value):
 
 
 class MachineSettings(Value):
-    """One machine and the account used there. `host_keys` are public keys as OpenSSH writes them.
+    """One machine and the account used there. `host_keys` are public keys as OpenSSH writes them,
+    or, after the word `cert-authority`, those of authorities whose host certificates count.
 
     A key file that is missing is told by `warnings`, not refused: the other machines still work.
     """
 
     name: MachineName
-    address: Text = Field(description="a host name or an IP address")
+    address: Address = Field(description="a host name or an IP address, without user and port")
     port: Port = 22
     user: Text = Field("root", description="the name of an account on the machine")
     key_file: File | None = Field(None, description="the path of a private key")
+    passphrase_env: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
+        description="the name of the environment variable that holds the key file's passphrase",
+    )
+    agent: Agent = Field(
+        False,
+        description="true for the SSH agent of SSH_AUTH_SOCK, the path of its socket, or false",
+    )
     host_keys: tuple[HostKey, ...] = Field(
         (),
         description="a list of public keys such as 'ssh-ed25519 AAAAC3…', best written by "
@@ -168,10 +225,18 @@ class Settings(Value):
 
 
 class Secrets(BaseSettings):
-    """The secrets, from the environment only. None: not set, or empty."""
+    """The secrets, from the environment only. None: not set, or empty.
 
-    model_config = SettingsConfigDict(env_ignore_empty=True, extra="ignore", frozen=True)
+    White space around one is dropped: files of them end in line ends, `\\r` among them.
+    """
+
+    model_config = SettingsConfigDict(
+        env_ignore_empty=True, extra="ignore", frozen=True, str_strip_whitespace=True
+    )
 
     slack_bot_token: SecretStr | None = None
     slack_app_token: SecretStr | None = None
+    slack_signing_secret: SecretStr | None = None
     anthropic_api_key: SecretStr | None = None
+    anthropic_foundry_api_key: SecretStr | None = None
+    aws_bearer_token_bedrock: SecretStr | None = None

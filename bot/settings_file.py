@@ -4,12 +4,14 @@ Considered: checks between the machines as validators of the model (their errors
 """
 
 import tomllib
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pydantic import SecretStr, ValidationError
 
 from bot.faults import Fault, SettingsError, faults_of
+from bot.models import model_faults
 from bot.settings import MachineSettings, Secrets, Settings
 
 DEFAULT_FILE = Path("watchkeeper.toml")
@@ -20,8 +22,26 @@ def load(path: Path) -> Settings:
 
     SettingsError holds a line for everything that is wrong.
     """
+    content = _parsed(path)
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        settings = _placed(Settings.model_validate(content), path.resolve().parent)
+    except ValidationError as error:
+        faults = faults_of(error, Settings, content)
+        raise SettingsError(*(f"{path}: {fault}" for fault in faults)) from error
+    faults = [
+        *model_faults(settings.model),
+        *_machine_faults(settings.machines),
+        *_soul_faults(settings.soul),
+    ]
+    if faults:
+        raise SettingsError(*(f"{path}: {fault}" for fault in faults))
+    return settings
+
+
+def _parsed(path: Path) -> dict[str, object]:
+    """The file's tables, unchecked. A byte order mark and any line ends are taken as they come."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError as error:
         raise SettingsError(
             f"{path}: no such file; copy watchkeeper.example.toml there, or name another file "
@@ -30,17 +50,15 @@ def load(path: Path) -> Settings:
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise SettingsError(f"{path}: not UTF-8 text, at byte {error.start + 1}") from error
+        is_utf16 = error.object.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+        hint = "; it is UTF-16, save it as UTF-8" if is_utf16 else ""
+        told = f"{path}: not UTF-8 text, at byte {error.start + 1}{hint}"
+        raise SettingsError(told) from error
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{path}: not valid TOML: {error}") from error
-    try:
-        settings = _placed(Settings.model_validate(content), path.resolve().parent)
-    except ValidationError as error:
-        faults = faults_of(error, Settings, content)
-        raise SettingsError(*(f"{path}: {fault}" for fault in faults)) from error
-    if faults := [*_machine_faults(settings.machines), *_soul_faults(settings.soul)]:
-        raise SettingsError(*(f"{path}: {fault}" for fault in faults))
-    return settings
+    except (ValueError, RecursionError) as error:
+        # What the parser leaves to Python: a number of thousands of digits, lists without end.
+        raise SettingsError(f"{path}: holds a number or a list too large to be read") from error
 
 
 def load_secrets(*needed: str) -> Secrets:
@@ -70,9 +88,15 @@ def warnings(settings: Settings) -> Iterator[str]:
 
 def key_file_fault(machine: MachineSettings) -> str:
     """What is wrong with the machine's key file, or nothing."""
-    if machine.key_file is None or machine.key_file.is_file():
+    if machine.key_file is None or machine.agent:
         return ""
-    return f"key_file = '{machine.key_file}': no such file"
+    try:
+        machine.key_file.open("rb").close()
+    except FileNotFoundError:
+        return f"key_file = '{machine.key_file}': no such file"
+    except OSError as error:
+        return f"key_file = '{machine.key_file}': cannot be read: {error.strerror}"
+    return ""
 
 
 def _placed(settings: Settings, folder: Path) -> Settings:
@@ -81,9 +105,14 @@ def _placed(settings: Settings, folder: Path) -> Settings:
     def place(path: Path | None) -> Path | None:
         return folder / path if path is not None else None
 
+    def place_agent(agent: bool | Path) -> bool | Path:
+        return folder / agent if isinstance(agent, Path) else agent
+
     database = settings.database.model_copy(update={"path": folder / settings.database.path})
     machines = tuple(
-        machine.model_copy(update={"key_file": place(machine.key_file)})
+        machine.model_copy(
+            update={"key_file": place(machine.key_file), "agent": place_agent(machine.agent)}
+        )
         for machine in settings.machines
     )
     return settings.model_copy(
@@ -118,23 +147,54 @@ def _is_loop(name: str, jumps: dict[str, str | None]) -> bool:
 
 
 def _soul_faults(soul: Path | None) -> Iterator[Fault]:
-    if soul is not None and not soul.is_file():
+    try:
+        if soul is not None:
+            soul.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):
         yield Fault("soul", str(soul), "the path of a text file that can be read")
 
 
 SECRET_SHAPES = {
     "slack_bot_token": ("xoxb-", "a bot token of Slack, starting with xoxb-"),
     "slack_app_token": ("xapp-", "an app-level token of Slack, starting with xapp-"),
+    "slack_signing_secret": ("", "the signing secret of the Slack app"),
     "anthropic_api_key": ("", "a key of the Claude API"),
+    "anthropic_foundry_api_key": ("", "a key of the Foundry resource"),
 }
+KNOWN_KINDS = {
+    "xoxb-": "a bot token of Slack",
+    "xapp-": "an app-level token of Slack",
+    "xoxp-": "a user token of Slack",
+    "xoxe": "a configuration token of Slack, or one that is rotated",
+    "sk-ant-": "a key of the Claude API",
+}
+"""What a secret is, by how it starts: told instead of the value when it stands in a wrong place."""
+ALIEN_TO_MODELS = ("xox", "xapp-")
+"""How no key of a model starts; gateways have keys of their own shapes, so no more is asked."""
 
 
 def _secret_faults(secrets: Secrets, needed: Sequence[str]) -> Iterator[str]:
     for field in needed:
         prefix, allowed = SECRET_SHAPES[field]
-        value: SecretStr | None = getattr(secrets, field)
+        held: SecretStr | None = getattr(secrets, field)
+        value = held.get_secret_value() if held else ""
         name = f"{field.upper()} (environment)"
-        if value is None:
+        if not value:
             yield f"{name} is not set; needed: {allowed}"
-        elif not value.get_secret_value().startswith(prefix):
-            yield f"{name} = (hidden); allowed: {allowed}"
+        elif wrong := _wrong(value, prefix):
+            yield f"{name} = {wrong}; allowed: {allowed}"
+
+
+def _wrong(value: str, prefix: str) -> str:
+    """What stands there instead of a secret that starts with `prefix`; empty if nothing is wrong.
+
+    Never the value itself, nor a part of it.
+    """
+    if value[0] in "\"'":
+        return "(hidden; it has quotes around it)"
+    if not value.isascii() or not value.isprintable() or " " in value:
+        return "(hidden; it holds characters that no token has)"
+    kind = next((told for start, told in KNOWN_KINDS.items() if value.startswith(start)), "")
+    if value.startswith(prefix or ALIEN_TO_MODELS) is bool(prefix):
+        return "" if value != prefix else "(hidden; it is only its first letters)"
+    return f"(hidden; it is {kind})" if kind else "(hidden)"

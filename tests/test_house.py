@@ -92,7 +92,9 @@ def test_the_locks_hold_all_that_the_project_asks_for() -> None:
     assert _names(run + dev) <= _locked_names("requirements-dev.lock")
 
 
-@pytest.mark.parametrize("script", [".ci/run", ".ci/environment", ".ci/system-packages"])
+@pytest.mark.parametrize(
+    "script", [".ci/run", ".ci/environment", ".ci/system-packages", ".ci/local-slack"]
+)
 def test_the_scripts_of_the_project_can_be_run_and_parsed(script: str) -> None:
     path = ROOT / script
     assert path.stat().st_mode & 0o111

@@ -13,7 +13,7 @@ from random import Random
 
 import structlog
 from sqlalchemy import event
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -27,6 +27,7 @@ log = structlog.get_logger()
 LOOK_ANYWAY_S = 60.0
 """The longest sleep: a clock that was set forward is noticed by then."""
 UNREADABLE_S = 1.0
+READING, RECORDING = "reading the wakes", "recording a look"
 CANCELLED_S = 5.0
 """How long `stop` waits for a handler that it has cancelled."""
 
@@ -48,6 +49,7 @@ class LocalEngine:
         self._stopping = asyncio.Event()
         self._running: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._cancellable: set[asyncio.Task[None]] = set()
+        self._told: dict[str, str] = {}
         pool = connections.sync_engine.pool
         event.listen(pool, "checkin", self._given_back)
         event.listen(pool, "invalidate", self._given_up)
@@ -92,9 +94,10 @@ class LocalEngine:
             return LOOK_ANYWAY_S  # whichever ends first nudges
         try:
             looks, pause = await self._read()
-        except SQLAlchemyError:
-            log.exception("wakes could not be read")
+        except SQLAlchemyError as error:
+            self._tell(READING, error)
             return UNREADABLE_S
+        self._tell_over(READING)
         for look in looks:
             is_free = len(self._running) < self._concurrency and not self._stopping.is_set()
             if is_free and look.at not in self._running:
@@ -125,27 +128,43 @@ class LocalEngine:
         if me is None or self._stopping.is_set():
             return
         self._cancellable.add(me)
+        has_failed = False
         try:
             again = await handlers[look.at[0]](look.at[1])
-            self._patience.after_success(look.at)
         except Exception:
             # The engine's edge: whatever went wrong in there, the row must be looked at again.
             log.exception("handler failed", kind=look.at[0], key=look.at[1])
-            again = self._patience.after_failure(look.at)
+            again, has_failed = self._patience.after_failure(look.at), True
         finally:
             # What it did is done: from here on stopping waits, or the look would be had twice.
             self._cancellable.discard(me)
-        await self._finish(look, again)
+        if await self._finish(look, again) and not has_failed:
+            self._patience.after_success(look.at)
 
-    async def _finish(self, look: Look, again: float | None) -> None:
+    async def _finish(self, look: Look, again: float | None) -> bool:
+        """Record that the look was had. False, after a pause, when that cannot be recorded."""
         try:
             async with self._connections.begin() as connection:
                 await connection.execute(wakes.seen(look))
                 if again is not None:
                     await connection.execute(wakes.again(look, self._clock.now() + again))
-        except SQLAlchemyError:
-            log.exception("a look could not be recorded", kind=look.at[0], key=look.at[1])
+        except SQLAlchemyError as error:
+            self._tell(RECORDING, error)
             await _set_within(self._stopping, self._patience.after_failure(look.at))
+            return False
+        self._tell_over(RECORDING)
+        return True
+
+    def _tell(self, doing: str, error: SQLAlchemyError) -> None:
+        """Log what is wrong with the database, once until it changes."""
+        why = str(error.orig if isinstance(error, DBAPIError) else error)
+        if self._told.get(doing) != why:
+            self._told[doing] = why
+            log.error(f"{doing} fails, and is tried again", why=why)
+
+    def _tell_over(self, doing: str) -> None:
+        if self._told.pop(doing, None):
+            log.info(f"{doing} works again")
 
     async def stop(self, grace_s: float) -> None:
         """Start nothing more; let running handlers end within `grace_s`, then cancel them.

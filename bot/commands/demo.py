@@ -18,9 +18,10 @@ from adapters.rehearsal.model import RehearsalModel
 from adapters.ssh.settings import MachineSettings
 from adapters.system.clock import SystemClock
 from bot.building import claude, redactor, rules, stop_on_signal
-from bot.demo.machine import DemoMachine
-from bot.demo.only_one import only_one
+from bot.demo.machine import DemoMachine, DemoMachineError
+from bot.demo.only_one import DemoFolderError, only_one
 from bot.house import Plan, SlackAccess, open_house
+from bot.http.server import ListenError
 from bot.logs import configure_logs
 from bot.settings import Access, Secrets, Settings
 from bot.settings_file import load_secrets
@@ -55,7 +56,9 @@ def demo(
     real_model: Annotated[
         bool, typer.Option("--real-model", help="Use ANTHROPIC_API_KEY instead of the rehearsal.")
     ] = False,
-    port: Annotated[int, typer.Option(help="The page's port; 0 lets the system choose.")] = 0,
+    port: Annotated[
+        int, typer.Option(help="The page's port; 0 lets the system choose.", min=0, max=65535)
+    ] = 0,
 ) -> None:
     """Try it in the browser: a local Slack, a throw-away machine, no accounts."""
     secrets = load_secrets("anthropic_api_key") if real_model else Secrets()
@@ -66,6 +69,8 @@ def demo(
 async def _demo(secrets: Secrets, *, is_real: bool, port: int) -> None:
     settings = Settings(access=Access(ask=(U_ADA,)))
     async with AsyncExitStack() as parts:
+        # First of all: a signal in the middle of the start must not leave the machine behind.
+        stop = parts.enter_context(stop_on_signal())
         folder = parts.enter_context(only_one(state_folder()))
         scratch = parts.enter_context(tempfile.TemporaryDirectory())
         machine = await parts.enter_async_context(_machine(folder))
@@ -73,8 +78,11 @@ async def _demo(secrets: Secrets, *, is_real: bool, port: int) -> None:
             raise NoSandboxError(f"--real-model needs the sandbox: {machine.why_not}")
         workspace = _workspace(machine, is_real=is_real)
         server = WorkspaceServer(workspace)
-        await server.start(port)
         parts.push_async_callback(server.close)
+        try:
+            await server.start(port)
+        except OSError as error:
+            raise ListenError(f"--port {port} cannot be used: {error.strerror}") from error
         plan = Plan(
             database=Path(scratch) / "demo.db",
             slack=SlackAccess(workspace.bot_token, workspace.app_token, server.api_url),
@@ -86,7 +94,6 @@ async def _demo(secrets: Secrets, *, is_real: bool, port: int) -> None:
             stop_grace_s=2.0,
         )
         house = await parts.enter_async_context(open_house(plan))
-        stop = parts.enter_context(stop_on_signal())
         typer.echo(f"Open this page: {server.page_url}\nStop with Ctrl-C.")
         await house.work(stop)
 
@@ -106,14 +113,26 @@ def machine_settings(machine: DemoMachine) -> MachineSettings:
 
 
 def state_folder() -> Path:
-    """Where the machine's keys and its record are kept between a kill and a restart."""
-    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(state) / "watchkeeper" / "demo"
+    """Where the machine's keys and its record are kept between a kill and a restart.
+
+    A relative XDG_STATE_HOME is ignored, as the XDG Base Directory Specification demands.
+    """
+    state = Path(os.environ.get("XDG_STATE_HOME", ""))
+    if not state.is_absolute():
+        try:
+            state = Path("~/.local/state").expanduser()
+        except RuntimeError as error:
+            told = "there is no home folder; name a place for the demo with XDG_STATE_HOME"
+            raise DemoFolderError(told) from error
+    return state / "watchkeeper" / "demo"
 
 
 @asynccontextmanager
 async def _machine(folder: Path) -> AsyncIterator[DemoMachine]:
-    machine = await DemoMachine.start(folder)
+    try:
+        machine = await DemoMachine.start(folder)
+    except OSError as error:
+        raise DemoMachineError(f"the demo's machine did not start: {error}") from error
     try:
         yield machine
     finally:

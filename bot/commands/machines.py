@@ -23,6 +23,8 @@ from bot.pins import write_pins
 from bot.settings import MachineSettings, Settings
 from bot.settings_file import DEFAULT_FILE, key_file_fault, load
 
+INTERRUPTED = 130
+
 machines = typer.Typer(no_args_is_help=True, help="The machines of the settings.")
 
 
@@ -48,7 +50,10 @@ def trust(
     """Show a machine's host keys and pin them in the settings file."""
     known = load(settings)
     shown = asyncio.run(_scan(known, name))
-    [pinned] = [machine.host_keys for machine in known.machines if machine.name == name]
+    [kept] = [machine.host_keys for machine in known.machines if machine.name == name]
+    # An authority is pinned by hand and stays; it is no key that the machine itself shows.
+    authorities = [line for line in kept if "cert-authority " in line]
+    pinned = [line for line in kept if line not in authorities]
     is_same = {_bare(key.line) for key in shown} == {_bare(line) for line in pinned}
     console = Console(soft_wrap=True)
     console.print(_comparison(shown, pinned))
@@ -64,9 +69,22 @@ def trust(
             )
         )
     if not yes:
-        typer.confirm(f"Compared with what {name} itself says. Pin these keys?", abort=True)
-    write_pins(settings, name, [key.line for key in shown])
+        _ask(f"Compared with what {name} itself says. Pin these keys?")
+    write_pins(settings, name, [*authorities, *(key.line for key in shown)])
     console.print(Text(f"{name}: {_counted(len(shown))} pinned in {settings}."))
+
+
+def _ask(question: str) -> None:
+    """Return at a yes. A no, and an end of input, end with 1; Ctrl-C ends as everywhere, with 130.
+
+    The library makes the same of the last two, and keeps what it was only as the context.
+    """
+    try:
+        typer.confirm(question, abort=True)
+    except typer.Abort as error:
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise typer.Exit(INTERRUPTED) from error
+        raise
 
 
 async def _scan(settings: Settings, name: str) -> tuple[HostKey, ...]:

@@ -44,6 +44,7 @@ from core.events import (
     TurnStarted,
 )
 from core.ids import SessionId
+from core.outputs import one_line
 
 INDENT = " " * 8
 
@@ -59,7 +60,10 @@ def transcript(
     settings: SettingsFile = DEFAULT_FILE,
 ) -> None:
     """Print a session's events."""
-    recorded = asyncio.run(_read(load(settings).database.path, SessionId(session)))
+    path = load(settings).database.path
+    if not session.isprintable():  # no id is like that; some such arguments are not even text
+        raise _unknown(session, path)
+    recorded = asyncio.run(_read(path, SessionId(session)))
     for line in as_json(recorded) if as_lines else as_text(recorded):
         typer.echo(line)
 
@@ -71,8 +75,12 @@ async def _read(path: Path, session: SessionId) -> Sequence[Recorded]:
         engine = LocalEngine(database.connections, clock, Random())
         store = SqlStore(database, engine, clock)
         if await store.session(session) is None:
-            raise UnknownSessionError(f"no session {plain(session)} in {path}")
+            raise _unknown(session, path)
         return await store.transcript(session)
+
+
+def _unknown(session: str, path: Path) -> UnknownSessionError:
+    return UnknownSessionError(f"no session {one_line(plain(session), 200)!r} in {path}")
 
 
 def as_text(transcript: Iterable[Recorded]) -> Iterator[str]:

@@ -46,16 +46,16 @@ def write_record(folder: Path, record: Record) -> None:
 
 
 def read_record(folder: Path) -> Record | None:
-    """None if no machine was left here."""
-    file = folder / "record.json"
-    if not file.exists():
+    """None if no machine was left here, or nothing that can be read: a power cut leaves that."""
+    try:
+        kept = json.loads((folder / "record.json").read_bytes())
+        commands = kept["commands"]
+        return Record(
+            processes=tuple(Process(**process) for process in kept["processes"]),
+            port=kept["port"],
+            host_key=kept["host_key"],
+            why_not=kept["why_not"],
+            commands=None if commands is None else tuple(commands),
+        )
+    except (OSError, ValueError, KeyError, TypeError):
         return None
-    kept = json.loads(file.read_bytes())
-    commands = kept["commands"]
-    return Record(
-        processes=tuple(Process(**process) for process in kept["processes"]),
-        port=kept["port"],
-        host_key=kept["host_key"],
-        why_not=kept["why_not"],
-        commands=None if commands is None else tuple(commands),
-    )

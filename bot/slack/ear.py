@@ -60,10 +60,11 @@ async def patiently(
 ) -> _Answer:
     """What Slack answers, asked again with growing pauses while it cannot be reached.
 
-    A refused token is raised at once, or, with `outlasts_refusal`, logged once and tried again.
+    A refused token is raised at once, or, with `outlasts_refusal`, tried again. What keeps us out
+    is logged when it changes, not at every try.
     """
     pause = options.first_retry_s
-    refusal = ""
+    told = ""
     while True:
         try:
             return await ask()
@@ -73,11 +74,15 @@ async def patiently(
             if not outlasts_refusal:
                 raise
             wait = options.refused_retry_s
-            if str(error) != refusal:
-                _log.error("%s; tried again every %g s", error, wait)
-            refusal = str(error)
+            told = _told_once(f"{error}; tried again every {wait:g} s", told)
         except ChatUnreachableError as error:
             wait = pause
             pause = min(2 * pause, options.last_retry_s)
-            _log.warning("Slack is out of reach (%s); next try in %g s", error, wait)
+            told = _told_once(f"Slack is out of reach ({error}); tried again and again", told)
         await asyncio.sleep(wait)
+
+
+def _told_once(line: str, told: str) -> str:
+    if line != told:
+        _log.warning("%s", line)
+    return line

@@ -1,10 +1,16 @@
 """The command line, run as a program and in place."""
 
 import asyncio
+import contextlib
+import fcntl
 import json
 import os
+import pty
+import select
 import subprocess
 import sys
+import termios
+import time
 import tomllib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -26,6 +32,7 @@ from core.errors import UnknownMachineError
 from core.events import MessageReceived, SessionStarted, TurnRested
 from core.ids import PersonId, SourceKey, Thread
 from core.ports import Change
+from tests.sshd import free_port
 
 ROOT = Path(__file__).parents[2]
 THREAD = Thread(team="T1", channel="C1", root="1.2")
@@ -245,8 +252,104 @@ async def test_a_transcript_as_json_is_one_event_a_line(tmp_path: Path) -> None:
     assert kinds == ["session_started", "message_received", "turn_rested"]
 
 
-async def test_a_session_nobody_knows_is_one_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("session", "told"),
+    [
+        ("T1/C1/9", "'T1/C1/9'"),
+        ("", "''"),
+        ("../../etc/passwd", "'../../etc/passwd'"),
+        ("' OR 1=1 --", '"\' OR 1=1 --"'),
+        ("a\x1b[2J\nb", "'a\\\\u001b[2J b'"),
+        ("x" * 5000, f"'{'x' * 199}…'"),
+        ("\udcff", "'\\\\udcff'"),
+    ],
+)
+async def test_a_session_nobody_knows_is_one_line(
+    tmp_path: Path, session: str, told: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Beside the running bot, whatever stands there."""
+    async with record(tmp_path) as file:
+        arguments = ("transcript", session, "--settings", str(file))
+        code = await asyncio.to_thread(guarded, lambda: app(arguments, standalone_mode=False))
+    assert code == 2
+    assert capfd.readouterr().err == (
+        f"watchkeeper: no session {told} in {tmp_path / 'watchkeeper.db'}\n"
+    )
+
+
+async def test_a_transcript_whose_reader_goes_away_ends_quietly(tmp_path: Path) -> None:
+    """As in `transcript … | head -1`."""
     async with record(tmp_path):
-        code, out, err = await asyncio.to_thread(program, "transcript", "T1/C1/9", folder=tmp_path)
+        command = f"{sys.executable} -m bot transcript {THREAD.session} | head -1; exit $PIPESTATUS"
+        done = await asyncio.create_subprocess_exec(
+            *("bash", "-c", command),
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        out, err = await done.communicate()
+    assert out.decode().startswith("    1  1970-01-01 00:00:00  session started")
+    assert b"Traceback" not in err
+
+
+@pytest.mark.parametrize("missing", ["address", "port"])
+async def test_trusting_a_machine_that_cannot_be_reached_is_one_line(
+    tmp_path: Path, missing: str
+) -> None:
+    """M3: what is pinned stays."""
+    file = describe(tmp_path, free_port(), 'host_keys = ["ssh-ed25519 AAAA"]\n')
+    if missing == "address":
+        file.write_text(file.read_text().replace("127.0.0.1", "nowhere.invalid"))
+    before = file.read_text()
+    code, out, err = await asyncio.to_thread(
+        program, "machines", "trust", "host:a", "--yes", folder=tmp_path
+    )
     assert (code, out) == (2, "")
-    assert err == f"watchkeeper: no session T1/C1/9 in {tmp_path / 'watchkeeper.db'}\n"
+    [line] = err.splitlines()
+    assert line.startswith("watchkeeper: host:a: ")
+    assert file.read_text() == before
+
+
+async def test_control_c_inside_the_question_pins_nothing_and_ends_with_130(tmp_path: Path) -> None:
+    """M2, on a terminal of its own."""
+    async with server(asyncssh.generate_private_key("ssh-ed25519")) as port:
+        file = describe(tmp_path, port)
+        code, shown = await asyncio.to_thread(interrupted_at_its_question, tmp_path)
+    assert code == 130, shown
+    assert b"Traceback" not in shown
+    assert pins_in(file) == []
+
+
+def interrupted_at_its_question(folder: Path) -> tuple[int, bytes]:
+    """Run `machines trust host:a` on a terminal and press Ctrl-C once it asks."""
+    terminal, other_end = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "bot", "machines", "trust", "host:a"],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdin=other_end,
+        stdout=other_end,
+        stderr=other_end,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    ) as process:
+        os.close(other_end)
+        try:
+            shown = pressed_at_the_question(terminal, time.monotonic() + 30)
+        finally:
+            os.close(terminal)
+        return process.wait(30), shown
+
+
+def pressed_at_the_question(terminal: int, deadline: float) -> bytes:
+    """What the terminal shows until nobody is at its other end any more."""
+    shown = b""
+    with contextlib.suppress(OSError):  # so a terminal says that
+        while time.monotonic() < deadline:
+            if select.select([terminal], [], [], 3.0)[0]:
+                shown += os.read(terminal, 4096)
+            elif b"Pin these keys?" in shown:
+                # Again if need be: one that comes just before the read begins is not noticed.
+                os.write(terminal, b"\x03")
+    return shown

@@ -10,6 +10,7 @@ import pytest
 import structlog
 from pydantic import SecretStr
 
+from adapters.database.errors import StoreUnusableError
 from bot.logs import FLOORS, Form, Level, configure_logs
 
 SECRET = "hunter2"
@@ -116,3 +117,21 @@ def test_levels_below_the_one_asked_for_are_left_out() -> None:
     structlog.stdlib.get_logger("house").info("small talk")
     logging.getLogger("anthropic").info("small talk")
     assert stream.getvalue() == ""
+
+
+def test_a_named_failure_is_one_line_and_a_defect_keeps_its_traceback() -> None:
+    """O4: a full disk must not be filled with tracebacks that tell nothing."""
+    stream = start()
+    log = structlog.stdlib.get_logger("house")
+    for error in (StoreUnusableError(f"the disk is full, {SECRET}"), ZeroDivisionError("x")):
+        try:
+            raise error
+        except (StoreUnusableError, ZeroDivisionError):
+            log.exception("handler failed")
+            logging.getLogger("elsewhere").exception("it failed there")
+    named, foreign, defect, other = entries(stream)
+    assert named["why"] == foreign["why"] == "the disk is full, ***"
+    assert "exception" not in named
+    assert "exception" not in foreign
+    assert "ZeroDivisionError" in str(defect["exception"])
+    assert "ZeroDivisionError" in str(other["exception"])

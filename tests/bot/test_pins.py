@@ -105,3 +105,10 @@ def test_a_file_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None
     """O1."""
     with pytest.raises(SettingsError, match="cannot be written: No such file or directory"):
         write_pins(tmp_path / "watchkeeper.toml", "host:a", KEYS)
+
+
+def test_a_byte_order_mark_is_no_trouble(tmp_path: Path) -> None:
+    file = tmp_path / "watchkeeper.toml"
+    file.write_bytes(b"\xef\xbb\xbf" + BY_HAND.replace("\n", "\r\n").encode())
+    write_pins(file, "host:a", KEYS)
+    assert tomllib.loads(file.read_bytes().decode())["machines"][0]["host_keys"] == list(KEYS)

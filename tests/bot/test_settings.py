@@ -84,7 +84,8 @@ def test_an_empty_file_allows_nobody_and_nothing(tmp_path: Path) -> None:
         ),
         (
             "model.api_key = 'sk-ant-1'",
-            "model.api_key is not a known key; allowed: name, base_url, max_tokens "
+            "model.api_key is not a known key; allowed: name, platform, base_url, key_header, "
+            "region, project, max_tokens "
             "(secrets come from the environment, never from this file)",
         ),
         (
@@ -93,7 +94,8 @@ def test_an_empty_file_allows_nobody_and_nothing(tmp_path: Path) -> None:
         ),
         (
             "[[machines]]\nname = 'host:a'",
-            "machines[host:a].address is missing; needed: a host name or an IP address",
+            "machines[host:a].address is missing; needed: a host name or an IP address, "
+            "without user and port",
         ),
         (
             "[[machines]]\nname = 'host:a'\naddress = 'x'\nport = 0",
@@ -227,8 +229,8 @@ def test_a_missing_or_wrong_secret_is_one_line_without_its_value(
     with pytest.raises(SettingsError) as refused:
         load_secrets("slack_bot_token", "slack_app_token", "anthropic_api_key")
     assert refused.value.lines == (
-        "SLACK_BOT_TOKEN (environment) = (hidden); allowed: a bot token of Slack, starting with "
-        "xoxb-",
+        "SLACK_BOT_TOKEN (environment) = (hidden; it is an app-level token of Slack); allowed: a "
+        "bot token of Slack, starting with xoxb-",
         "SLACK_APP_TOKEN (environment) is not set; needed: an app-level token of Slack, starting "
         "with xapp-",
         "ANTHROPIC_API_KEY (environment) is not set; needed: a key of the Claude API",

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 from sqlalchemy import event, func, inspect, select
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from structlog.testing import capture_logs
 
 from adapters.database.opening import open_database
 from adapters.engine.local import LocalEngine
@@ -240,15 +241,24 @@ async def test_the_loop_outlives_a_database_that_fails_for_a_while(
     event.listen(connections.sync_engine, "handle_error", lambda _: failed.set())
     async with connections.begin() as connection:
         await connection.exec_driver_sql("ALTER TABLE wakes RENAME TO elsewhere")
-    task = asyncio.create_task(engine.run(by_turn(look)))
-    async with asyncio.timeout(DEADLINE_S):
-        await failed.wait()
-        async with connections.begin() as connection:
-            await connection.exec_driver_sql("ALTER TABLE elsewhere RENAME TO wakes")
-        await wake(connections, engine, "a")
-        await looked.wait()
-    await engine.stop(DEADLINE_S)
-    await task
+    with capture_logs() as logged:
+        task = asyncio.create_task(engine.run(by_turn(look)))
+        async with asyncio.timeout(DEADLINE_S):
+            for _ in range(2):
+                await failed.wait()
+                failed.clear()
+                engine.nudge()
+            async with connections.begin() as connection:
+                await connection.exec_driver_sql("ALTER TABLE elsewhere RENAME TO wakes")
+            await wake(connections, engine, "a")
+            await looked.wait()
+        await engine.stop(DEADLINE_S)
+        await task
+    told = [(entry["log_level"], entry["event"]) for entry in logged]
+    assert told == [
+        ("error", "reading the wakes fails, and is tried again"),
+        ("info", "reading the wakes works again"),
+    ], "once each, however often it was tried"
 
 
 async def test_a_wake_outside_of_a_transaction_of_the_record_is_a_defect(

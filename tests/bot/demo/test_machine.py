@@ -169,3 +169,15 @@ async def _host_processes() -> bytes:
         lambda: [file.read_bytes() for file in Path("/proc").glob("[0-9]*/cmdline")]
     )
     return b"\n".join(found)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b"\xff", b'{"commands": 3}'])
+async def test_a_torn_record_is_no_trouble(tmp_path: Path, content: bytes) -> None:
+    """As a power cut leaves one."""
+    folder = tmp_path / "machine"
+    folder.mkdir()
+    (folder / "record.json").write_bytes(content)
+    assert read_record(folder) is None
+    machine = await DemoMachine.start(tmp_path, ["true"], may_sandbox=False)
+    assert record_of(tmp_path).port == machine.port
+    await machine.stop()
