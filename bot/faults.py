@@ -95,7 +95,7 @@ def _key(place: Place, content: Mapping[str, object]) -> str:
         at = _step(at, part)
         if isinstance(part, int):
             name = at.get("name") if isinstance(at, Mapping) and place[-1] != "name" else None
-            key += f"[{name if isinstance(name, str) else part + 1}]"
+            key += f"[{name if isinstance(name, str) and name.isprintable() else part + 1}]"
         else:
             key += f".{_bare(part)}" if key else _bare(part)
     return key

@@ -93,9 +93,9 @@ def key_file_fault(machine: MachineSettings) -> str:
     try:
         machine.key_file.open("rb").close()
     except FileNotFoundError:
-        return f"key_file = '{machine.key_file}': no such file"
+        return f"key_file = {str(machine.key_file)!r}: no such file"
     except OSError as error:
-        return f"key_file = '{machine.key_file}': cannot be read: {error.strerror}"
+        return f"key_file = {str(machine.key_file)!r}: cannot be read: {error.strerror}"
     return ""
 
 

@@ -85,7 +85,9 @@ class Redactor:
         if self._own:
             text = self._own.sub(MASK, text)
         text = _PRIVATE_KEY.sub(MASK, text)
-        text = _SHAPES.sub(MASK, text)
+        found = 1
+        while found:  # a shape may begin only where another one was taken out
+            text, found = _SHAPES.subn(MASK, text)
         text = _URL_PASSWORD.sub(_keep_head, text)
         if any(word in text for word in ("earer", "EARER", "asic", "ASIC")):
             text = _BEARER.sub(_keep_head, text)

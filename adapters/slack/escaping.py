@@ -34,10 +34,15 @@ def shortened(text: str, limit: int) -> str:
 def silenced(text: str) -> str:
     """Markdown or plain text in which nothing pings anybody."""
     broken = _PING_MARK.sub("<" + _ZERO_WIDTH_SPACE, cleaned(text))
-    return _BARE_PING.sub("@" + _ZERO_WIDTH_SPACE, broken)
+    return unpinged(broken)
+
+
+def unpinged(text: str) -> str:
+    """The text with bare pings broken; what is broken already stays as it is."""
+    return _BARE_PING.sub("@" + _ZERO_WIDTH_SPACE, text)
 
 
 def escaped(text: str) -> str:
     """Text for `mrkdwn` and for the fallback text: no mark of Slack's survives in it."""
-    plain = _BARE_PING.sub("@" + _ZERO_WIDTH_SPACE, cleaned(text))
+    plain = unpinged(cleaned(text))
     return plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

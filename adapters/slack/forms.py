@@ -7,6 +7,7 @@ markdown block and about 12,000 over all blocks of a message, 256 in a field of 
 from dataclasses import dataclass
 from typing import Literal
 
+from adapters.slack.escaping import unpinged
 from core.dialogue import JsonObject
 
 Form = Literal["rich", "sections", "text"]
@@ -89,16 +90,16 @@ def button(label: str, action: str, value: str) -> JsonObject:
 def chunks(text: str, limit: int) -> list[str]:
     """The text in pieces of at most `limit` characters, broken at line ends where there are any.
 
-    No HTML entity is cut in two.
+    No HTML entity is cut in two, and no piece begins with a ping that the cut laid bare.
     """
     pieces: list[str] = []
     while len(text) > limit:
         end = text.rfind("\n", 1, limit) + 1
         if not end:
-            end = limit
+            end = limit - 1
             entity = text.rfind("&", end - 5, end)
             if entity > 0 and ";" not in text[entity:end]:
                 end = entity
         pieces.append(text[:end])
-        text = text[end:]
+        text = unpinged(text[end:])
     return [piece for piece in [*pieces, text] if piece.strip()]

@@ -29,6 +29,9 @@ Accept = Callable[[Incoming], Awaitable[None]]
 BOT_EVENTS = ("app_mention", "message.channels", "message.groups", "message.im")
 """What the app subscribes to; the manifest asks for the same."""
 
+STORED = "is_stored"
+"""Set in a request's context once what it brought is stored."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -57,7 +60,10 @@ class Listeners:
         except (AttributeError, LookupError, TypeError, ValueError):
             # Bolt looks for ids in places where it takes objects for granted.
             return await self._taker.take(payload, _no_listener)
-        return await self._app.async_dispatch(request)
+        answer = await self._app.async_dispatch(request)
+        if request.context.get(STORED) and answer.status != 200:
+            return await _no_listener()  # Bolt failed at an oddity of what is safely stored
+        return answer
 
 
 class Taker(AsyncMiddleware):
@@ -79,7 +85,12 @@ class Taker(AsyncMiddleware):
         next: Callable[[], Awaitable[BoltResponse]],  # noqa: A002 - the signature is Bolt's
     ) -> BoltResponse:
         """Acknowledge what means nothing; store the rest and let its listener acknowledge it."""
-        return await self.take(req.body, next)
+
+        async def stored() -> BoltResponse:
+            req.context[STORED] = True
+            return await next()
+
+        return await self.take(req.body, stored)
 
     async def take(
         self, payload: object, acknowledged: Callable[[], Awaitable[BoltResponse]]
