@@ -1,40 +1,49 @@
-"""What idle sessions hold in memory, after each had a turn in the same process.
+"""What idle sessions hold in memory: the house on a record with none, with some, with many.
 
-The first post of each thread is told to come again later, so that a turn has ended by then and its
-card needs no edit: Slack's pace allows 45 edits a minute, and 1,000 would take too long.
+The record is filled beforehand, by the same rooms of core on a chat in memory: through Slack, whose
+pace allows 45 edits a minute, 1,000 turns would take too long.
 """
 
 import asyncio
-from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 
+from adapters.database.opening import open_database
+from adapters.database.store import SqlStore
+from adapters.engine.local import LocalEngine
+from bot.compose import Ports, Rules, assemble
+from core.access import Access
+from core.ids import PersonId, Thread
+from core.incoming import IncomingMessage
 from tests.bench.child import child, resident_mb
 from tests.bench.figures import Row
-from tests.bench.stage import Stage, stage
+from tests.bench.stage import stage
+from tests.fakes.chat import RecordingChat
+from tests.fakes.clock import ManualClock
+from tests.fakes.fleet import ScriptedFleet, ScriptedMachine
+from tests.fakes.model import ScriptedModel, say
 
 SIZES = (100, 1_000)
-WAVE, LATER_S = 50, 1
-"""So many turns at once have ended after so many seconds."""
 IMPORTS = "slack_bolt, asyncssh, sqlalchemy, anthropic"
 """The libraries that the bot is made of."""
+ADA = PersonId("U0ADA")
 
 
 async def measure(folder: Path) -> list[Row]:
     """The rows of memory."""
     bare = await _bare(folder)
-    async with stage("house", folder) as on_stage:
-        empty = resident_mb(on_stage.process)
-        rows = [
-            Row("rss_0", "memory, no session (floor: the libraries)", [empty], [bare], unit="MB")
-        ]
-        filled = 0
-        for size in SIZES:
-            await _fill(on_stage, size - filled)
-            filled = size
-            held = resident_mb(on_stage.process)
-            what = f"memory, {size:,} idle sessions (floor: none)"
-            rows.append(Row(f"rss_{size}", what, [held], [empty], unit="MB"))
+    empty = await _resident(_made(folder / "0"), 0)
+    rows = [Row("rss_0", "memory, no session (floor: the libraries)", [empty], [bare], unit="MB")]
+    for size in SIZES:
+        held = await _resident(_made(folder / str(size)), size)
+        what = f"memory, {size:,} idle sessions (floor: none)"
+        rows.append(Row(f"rss_{size}", what, [held], [empty], unit="MB"))
     return rows
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
 
 
 async def _bare(folder: Path) -> float:
@@ -45,19 +54,38 @@ async def _bare(folder: Path) -> float:
         return resident_mb(process)
 
 
-async def _fill(on_stage: Stage, count: int) -> None:
-    """So many turns, in waves; a wave begins while the one before it waits for its posts."""
-    waiting: list[str] = []
-    for begin in range(0, count, WAVE):
-        wave = min(WAVE, count - begin)
-        on_stage.workspace.faults.limit("chat.postMessage", LATER_S, times=wave)
-        asked = [on_stage.ask("how is it going?")[0] for _ in range(wave)]
-        await _answered(on_stage, waiting)
-        waiting = asked
-    await _answered(on_stage, waiting)
-    await on_stage.quiet()
+async def _resident(folder: Path, sessions: int) -> float:
+    """What a house holds that finds so many idle sessions."""
+    if sessions:
+        await _fill(folder / "house.db", sessions)
+    async with stage("house", folder) as on_stage:
+        return resident_mb(on_stage.process)
 
 
-async def _answered(on_stage: Stage, threads: Sequence[str]) -> None:
-    for thread in threads:
-        await on_stage.posted(thread, 2)
+async def _fill(database: Path, sessions: int) -> None:
+    clock = ManualClock()
+    async with open_database(database) as opened:
+        store = SqlStore(opened, LocalEngine(opened.connections, clock, Random(0)), clock)
+        ports = Ports(
+            store=store,
+            chat=RecordingChat(),
+            model=ScriptedModel(then=say("Fine.")),
+            fleet=ScriptedFleet([ScriptedMachine("host:bench")]),
+            clock=clock,
+        )
+        rooms = assemble(ports, Rules("scripted", Access(ask=frozenset({ADA}))))
+        for number in range(sessions):
+            root = f"{1_000_000 + number}.000100"
+            thread = Thread(team="T1", channel="C1", root=root)
+            message = IncomingMessage(
+                thread=thread,
+                message=root,
+                author=ADA,
+                text="how is it going?",
+                sent_at=clock.now(),
+                is_addressed=True,
+            )
+            await rooms.inbox.accept(message)
+            await rooms.handlers["turn"](thread.session)
+            while (wait := await rooms.handlers["notice"](thread.session)) is not None:
+                clock.advance(wait)

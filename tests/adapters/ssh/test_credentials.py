@@ -6,7 +6,6 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 
 import asyncssh
@@ -19,7 +18,6 @@ from tests.sshd import Sshd, SshdOptions, StartSshd, new_key
 
 pytestmark = pytest.mark.sshd
 
-HAS_BCRYPT = find_spec("bcrypt") is not None
 VARIABLE, PASSPHRASE = "TEST_KEY_PASSPHRASE", "correct horse"
 
 
@@ -48,7 +46,7 @@ async def _mistake(machine: MachineSettings) -> str:
 
 FORMS = [
     "pkcs8",
-    pytest.param("openssh", marks=pytest.mark.skipif(not HAS_BCRYPT, reason="needs bcrypt")),
+    "openssh",
 ]
 
 
@@ -60,18 +58,6 @@ async def test_an_encrypted_key_is_opened_with_the_passphrase_of_the_environment
     machine = sshd.machine("host:a")
     locked = replace(machine, key_file=_locked(sshd, form), passphrase_env=VARIABLE)
     assert await run([locked], "echo fine") == b"fine\n"
-
-
-@pytest.mark.skipif(HAS_BCRYPT, reason="with bcrypt such a key can be opened")
-async def test_without_bcrypt_a_key_in_the_form_of_openssh_is_told_as_that(
-    sshd: Sshd, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    machine = sshd.machine("host:a")
-    monkeypatch.setenv(VARIABLE, PASSPHRASE)
-    why = await _mistake(
-        replace(machine, key_file=_locked(sshd, "openssh"), passphrase_env=VARIABLE)
-    )
-    assert "bcrypt" in why
 
 
 @pytest.mark.parametrize("form", FORMS)
