@@ -118,7 +118,9 @@ async def audited(script: Script, database: Path, shown: Shown) -> Outcome:
         for row in await store.sessions(limit=10_000):
             recorded = await store.transcript(row.id)
             check_transcript(row.id, recorded, found)
-            pending = await store.pending_notices(row.id)
+            # An edit that reached the workspace, but whose answer was lost, may still be owed when
+            # the bot is told to stop; that every card shows its end is seen in the workspace.
+            pending = [one for one in await store.pending_notices(row.id) if one.ref is None]
             found.check(not pending, f"{row.id}: not shown yet: {[p.notice.id for p in pending]}")
             found.check(not await store.unread(row.id), f"{row.id}: unread wakeups")
         await check_rows(opened, found)
