@@ -16,7 +16,7 @@ from tests.sshd import Sshd, new_key, sshd, start_sshd
 
 __all__ = ["sshd", "start_sshd"]
 
-pytestmark = pytest.mark.sshd
+pytestmark = [pytest.mark.sshd, pytest.mark.slow]
 LOOK = call("run_command", machine="host:a", command="uname -s")
 ANSWER = "That is all I can say."
 

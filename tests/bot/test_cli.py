@@ -34,6 +34,8 @@ from core.ids import PersonId, SourceKey, Thread
 from core.ports import Change
 from tests.sshd import free_port
 
+pytestmark = pytest.mark.slow  # a process for each test
+
 ROOT = Path(__file__).parents[2]
 THREAD = Thread(team="T1", channel="C1", root="1.2")
 

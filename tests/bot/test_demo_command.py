@@ -18,6 +18,8 @@ import pytest
 from bot.demo.processes import end_all, is_alive
 from bot.demo.record import Record, read_record
 
+pytestmark = pytest.mark.slow  # a process for each test
+
 PROJECT = Path(__file__).parents[2]
 START_S = 40.0
 

@@ -24,6 +24,8 @@ from bot.workspace.state import Workspace
 from core.errors import ChatUnreachableError
 from tests.sshd import free_port
 
+pytestmark = pytest.mark.slow  # a process for each test
+
 PROJECT = Path(__file__).parents[2]
 WITHIN_S = 40.0
 

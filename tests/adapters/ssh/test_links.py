@@ -15,7 +15,7 @@ from tests.adapters.ssh.gates import Gate
 from tests.netns import Namespace
 from tests.sshd import Sshd, SshdOptions
 
-pytestmark = pytest.mark.sshd
+pytestmark = [pytest.mark.sshd, pytest.mark.slow]
 
 WATCHED = replace(BRISK, connect_s=0.6, keepalive_s=0.2, keepalive_count=1)
 
