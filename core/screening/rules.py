@@ -29,10 +29,12 @@ SECRET_PATHS = re.compile(
 class Program:
     """What one program may be called with.
 
-    `short` are letters that may stand alone or joined behind one dash; `long` are whole flags, also
-    with `=value`; `valued` are flags that take the next word, or digits right behind them. `first`
-    and `second` are the only words its first and second operand may be, where they are named.
-    `shows_contents`: it prints what is in the files it is given.
+    `short` are letters that may stand alone or joined behind one dash; `long` are whole flags, and
+    those written with `=` at their end take a value behind that sign and in no other way, lest a
+    word after them be taken for what it is not. `valued` are flags that take the next word, or
+    digits right behind them. `first` and `second` are the only words its first and second operand
+    may be, where they are named. `shuns` may be in none of its words. `shows_contents`: it prints
+    what is in the files it is given.
     """
 
     reason: str
@@ -43,12 +45,14 @@ class Program:
     second: frozenset[str] = frozenset()
     needs_first: bool = False
     most_operands: int = 16
+    shuns: str = ""
     shows_contents: bool = False
 
     def allows(self, flag: str) -> bool:
         """Whether this word, which starts with a dash, is one of the flags."""
         if flag.startswith("--"):
-            return flag.split("=", 1)[0] in self.long
+            name, sign, _ = flag.partition("=")
+            return name + sign in self.long
         if flag[:2] in self.valued and flag[2:].isdigit():
             return True
         return flag in self.long or all(letter in self.short for letter in flag[1:])
@@ -75,25 +79,25 @@ def _states(what: str, short: str = "", *, long: str = "", valued: str = "") -> 
 PROGRAMS: dict[str, Program] = {
     # files
     "cat": _prints("AbeEnstTv"),
-    "head": _prints("qv0123456789", long="--lines --bytes", valued="-n -c"),
-    "tail": _prints("qv0123456789", long="--lines --bytes", valued="-n -c"),
+    "head": _prints("qv0123456789", long="--lines= --bytes=", valued="-n -c"),
+    "tail": _prints("qv0123456789", long="--lines= --bytes=", valued="-n -c"),
     "wc": _prints("clmwL"),
     "md5sum": _prints("bt"),
     "sha256sum": _prints("bt"),
     "grep": _prints(
         "abcEFGHhiLlnoqsvwxy",
-        long="--count --ignore-case --line-number --max-count --fixed-strings --no-messages",
+        long="--count --ignore-case --line-number --max-count= --fixed-strings --no-messages",
         valued="-A -B -C -m -e",
     ),
     "ls": _shows("files", "1aAdFghHiklLnopqrRsStTuUvxZ", long="--full-time --all --si"),
-    "stat": _shows("what a file is", "fLt", long="--format", valued="-c"),
+    "stat": _shows("what a file is", "fLt", long="--format=", valued="-c"),
     "file": _shows("what a file is", "bhiL"),
     "readlink": _shows("where a link leads", "efmn"),
     "realpath": _shows("where a path leads", "emLPsz"),
     "du": _shows(
         "sizes",
         "abcDhHkLmsSx0",
-        long="--max-depth --total --summarize --one-file-system --apparent-size --all --si"
+        long="--max-depth= --total --summarize --one-file-system --apparent-size --all --si"
         " --human-readable",
         valued="-d -t -B",
     ),
@@ -107,10 +111,10 @@ PROGRAMS: dict[str, Program] = {
     "df": _shows(
         "free space",
         "ahHiklPT",
-        long="--total --inodes --output --local --print-type --human-readable --si",
+        long="--total --inodes --output --output= --local --print-type --human-readable --si",
         valued="-t -x -B",
     ),
-    "lsblk": _shows("disks", "abdfilmnopPrStz", long="--output --json", valued="-o"),
+    "lsblk": _shows("disks", "abdfilmnopPrStz", long="--output= --json", valued="-o"),
     "findmnt": _shows("mounts", "abDeflnPrRtuv", long="--json", valued="-o -t -T"),
     "zpool": Program("shows pools", "HLPpvx", first=_words("list status"), needs_first=True),
     # the system
@@ -120,20 +124,21 @@ PROGRAMS: dict[str, Program] = {
     "hostname": _states("the name", "AdfIis"),
     "whoami": _states("the user"),
     "who": _states("logins", "abdHlmpqrstTuw"),
-    "date": _states("the time", "uIR", long="--utc --rfc-3339 --iso-8601"),
+    "date": _states("the time", "uIR", long="--utc --rfc-3339= --iso-8601 --iso-8601="),
     "nproc": _states("processors", long="--all"),
     "lscpu": _states("processors", "abceJpsxy"),
     "id": _shows("users", "gGnru"),
     "last": _shows("logins", "adFiRwx0123456789", valued="-n"),
     "vmstat": _states("activity", "admnsSw"),
-    "dmesg": _states("kernel messages", "dHkLtTux", long="--level --ctime", valued="-l"),
+    "dmesg": _states("kernel messages", "dHkLtTux", long="--level= --ctime", valued="-l"),
     # processes and services
     "ps": Program(
         "shows processes",
         "AaCdefFgGHjlLmMNpqTuvwxyZ",
-        long=_words("--forest --no-headers --sort --pid --ppid --user --format"),
+        long=_words("--forest --no-headers --sort= --pid= --ppid= --user= --format="),
         valued=_words("-o -eo -C -p -u"),
         first=_words("aux auxf ax axf"),
+        shuns="env",
         most_operands=1,
     ),
     "pgrep": _shows("processes", "aclnovwxf", valued="-u -P"),
@@ -150,7 +155,9 @@ PROGRAMS: dict[str, Program] = {
     "systemctl": Program(
         "shows services",
         "alqrn",
-        long=_words("--no-pager --all --full --failed --type --state --plain --no-legend --lines"),
+        long=_words(
+            "--no-pager --all --full --failed --type= --state= --plain --no-legend --lines="
+        ),
         valued=_words("-n -t -o"),
         first=_words(
             "status is-active is-enabled is-failed list-units list-unit-files list-timers"
@@ -162,16 +169,16 @@ PROGRAMS: dict[str, Program] = {
         "shows logs",
         "abekmqrx",
         long=_words(
-            "--no-pager --unit --lines --priority --since --until --boot --dmesg --list-boots"
-            " --output --reverse --disk-usage --quiet --utc --no-hostname"
+            "--no-pager --unit= --lines= --priority= --since= --until= --boot --boot= --dmesg"
+            " --list-boots --reverse --disk-usage --quiet --utc --no-hostname"
         ),
-        valued=_words("-u -n -p -S -U -t -o -g -b"),
+        valued=_words("-u -n -p -S -U -t -g"),
         most_operands=0,
     ),
     "docker": Program(
         "shows containers",
         "aqs",
-        long=_words("--format --no-trunc --no-stream"),
+        long=_words("--format= --no-trunc --no-stream"),
         first=_words("ps images stats version"),
         needs_first=True,
         most_operands=1,
@@ -181,7 +188,7 @@ PROGRAMS: dict[str, Program] = {
     "which": _shows("where programs are", "a"),
     "getent": Program(
         "shows the system's lists",
-        first=_words("hosts passwd group services protocols"),
+        first=_words("passwd group services protocols"),
         needs_first=True,
         most_operands=2,
     ),

@@ -39,6 +39,8 @@ def plain_words(command: str) -> list[str] | Fault:
 
 def fault_of_flags(name: str, program: Program, words: list[str]) -> Fault | None:
     """What in these words the program's rule does not allow; None when all of it is allowed."""
+    if program.shuns and any(program.shuns in word.lower() for word in words):
+        return Fault(f"{name}: words", f"{name} with {program.shuns!r} is not on the list")
     operands: list[str] = []
     rest = list(words)
     while rest:
@@ -50,9 +52,9 @@ def fault_of_flags(name: str, program: Program, words: list[str]) -> Fault | Non
             operands.append(word)
             continue
         if word in program.valued:
-            if not rest:
+            value = rest.pop(0) if rest else "-"
+            if value.startswith("-") and not value[1:2].isdigit():
                 return Fault(f"{name}: flags", f"{word} lacks its value")
-            rest.pop(0)
         elif not program.allows(word):
             return Fault(f"{name}: flags", f"{name} with {word} is not on the list")
     return _fault_of_operands(name, program, operands)

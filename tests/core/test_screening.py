@@ -43,6 +43,11 @@ def test_commands_that_only_look_run(command: str) -> None:
         "ps auxe", "grep -f a b", "grep -r x /", "wc --files0-from=a", "du --files0-from=a",
         "./df", "/tmp/df", "sudo df", "env df", "bash -c ls", "python3 -c x", "docker exec a ls",
         "docker run a", "nc -l 1", "curl http://x", "cat /dev/sda", "cat -- /etc/shadow",
+        "systemctl --type status stop nginx", "systemctl --state is-active stop nginx",
+        "systemctl -t status stop nginx", "journalctl -b --vacuum-time=1s",
+        "journalctl -u --rotate", "journalctl -o json", "getent hosts x.example.invalid",
+        "ps -eo pid,environ", "ps --format=environ", "docker --format ps rm x", "tail -n -f x",
+        "du --max-depth 1 x --files0-from", "date --set=12:00", "find . -name -delete",
         "x" * 5000, "cat " + "a " * 20,
     ],
 )  # fmt: skip
