@@ -33,7 +33,7 @@ from core.errors import WatchkeeperError
 QUESTION = "why is the disk on host:demo filling up?"
 WELCOME = f"""\
 **Welcome.** This is a local workspace: it runs on your machine and speaks Slack's own protocol to \
-the unchanged bot. Nothing leaves this computer.
+the unchanged bot.
 
 You are **Ada**, who may ask. The machine `host:demo` is real, but a throw-away one. Ask in this \
 channel:
@@ -42,7 +42,9 @@ channel:
 """
 REHEARSED = (
     "\nThe model is a rehearsal: its words are written ahead, the commands and results real."
+    " Nothing leaves this computer."
 )
+REAL = "\nThe model is a real one: this conversation and what host:demo answers are sent to it."
 REPLY_DELAY_S = 1.8
 """The rehearsal's pause before each reply, so that its steps can be watched."""
 
@@ -147,5 +149,5 @@ def _workspace(machine: DemoMachine, *, is_real: bool) -> Workspace:
             " say of disks and processes is about this computer."
         )
     workspace = Workspace(SystemClock(), notice=notice)
-    workspace.welcome(WELCOME if is_real else WELCOME + REHEARSED, QUESTION)
+    workspace.welcome(WELCOME + (REAL if is_real else REHEARSED), QUESTION)
     return workspace

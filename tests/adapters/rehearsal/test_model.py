@@ -138,7 +138,7 @@ async def test_the_machines_question_is_answered_from_what_is_there() -> None:
     talk = Talk({**DISK, "list_machines": listed})
     talk.say("which machines are there?")
     answer = (await talk.until_answered())[-1].text
-    assert "2 machines" in answer
+    assert "Machines in my settings: 2" in answer
     assert "app-worker" in answer
 
 
