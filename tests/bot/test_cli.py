@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import select
+import signal
 import subprocess
 import sys
 import termios
@@ -334,7 +335,7 @@ def interrupted_at_its_question(folder: Path) -> tuple[int, bytes]:
         stdout=other_end,
         stderr=other_end,
         start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        preexec_fn=as_from_a_terminal,
     ) as process:
         os.close(other_end)
         try:
@@ -342,6 +343,12 @@ def interrupted_at_its_question(folder: Path) -> tuple[int, bytes]:
         finally:
             os.close(terminal)
         return process.wait(30), shown
+
+
+def as_from_a_terminal() -> None:
+    """Its keys reach us, and Ctrl-C is not ignored, as it is in a script's background."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def pressed_at_the_question(terminal: int, deadline: float) -> bytes:
