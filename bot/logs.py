@@ -107,21 +107,21 @@ def _redaction(redact: Redact) -> Processor:
     """A processor that redacts the whole entry, keys included."""
 
     def process(_logger: WrappedLogger, _method: str, entry: EventDict) -> EventDict:
-        return {redact(str(key)): _redacted(value, redact) for key, value in entry.items()}
+        return {redact(str(key)): redacted(value, redact) for key, value in entry.items()}
 
     return process
 
 
-def _redacted(value: object, redact: Redact) -> object:
+def redacted(value: object, redact: Redact) -> object:
     """The value with every string in it redacted; objects become what they print as."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, Mapping):
-        return {redact(str(key)): _redacted(held, redact) for key, held in value.items()}
+        return {redact(str(key)): redacted(held, redact) for key, held in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_redacted(held, redact) for held in value]
+        return [redacted(held, redact) for held in value]
     return redact(str(value))
 
 

@@ -31,15 +31,21 @@ class Courier:
     _edited: dict[NoticeId, float] = field(default_factory=dict)
     _never_left: set[NoticeId] = field(default_factory=set)
     _pauses: dict[SessionId, float] = field(default_factory=dict)
+    _held_until: dict[SessionId, float] = field(default_factory=dict)
 
     @property
     def remembered(self) -> int:
         """How many things it keeps in memory."""
-        return len(self._edited) + len(self._never_left) + len(self._pauses)
+        kept = (self._edited, self._never_left, self._pauses, self._held_until)
+        return sum(map(len, kept))
 
     async def look(self, key: str) -> float | None:
         """Deliver what is pending in this session; seconds until the next edit or try is due."""
         session = SessionId(key)
+        held = self._held_until.pop(session, 0.0)
+        if held > self.clock.now():  # a wake that came meanwhile does not shorten the wait
+            self._held_until[session] = held
+            return held - self.clock.now()
         try:
             wait = await self._deliver_all(session)
         except ChatBusyError as busy:
@@ -92,6 +98,14 @@ class Courier:
         return _shown(one, one.ref)
 
     async def _post(self, one: PendingNotice) -> Delivered:
+        """Post it. While the platform is busy nothing else of its session could go before it."""
+        try:
+            return await self._found_or_posted(one)
+        except ChatBusyError as busy:
+            self._held_until[one.notice.session] = self.clock.now() + busy.retry_in_s
+            raise
+
+    async def _found_or_posted(self, one: PendingNotice) -> Delivered:
         notice = one.notice
         if one.is_stamped and notice.id not in self._never_left:
             if notice.only_for:

@@ -22,6 +22,7 @@ from adapters.database.store import SqlStore
 from adapters.engine.local import LocalEngine
 from adapters.system.clock import SystemClock
 from bot.commands.options import SettingsFile
+from bot.logs import Redact, redacted
 from bot.settings_file import DEFAULT_FILE, load
 from core.dialogue import ModelReply
 from core.errors import WatchkeeperError
@@ -45,6 +46,7 @@ from core.events import (
 )
 from core.ids import SessionId
 from core.outputs import one_line
+from core.redaction import Redactor
 
 INDENT = " " * 8
 
@@ -64,7 +66,8 @@ def transcript(
     if not session.isprintable():  # no id is like that; some such arguments are not even text
         raise _unknown(session, path)
     recorded = asyncio.run(_read(path, SessionId(session)))
-    for line in as_json(recorded) if as_lines else as_text(recorded):
+    redact = Redactor()  # a model's calls are recorded to the letter; they are not shown so
+    for line in (as_json if as_lines else as_text)(recorded, redact):
         typer.echo(line)
 
 
@@ -83,21 +86,21 @@ def _unknown(session: str, path: Path) -> UnknownSessionError:
     return UnknownSessionError(f"no session {one_line(plain(session), 200)!r} in {path}")
 
 
-def as_text(transcript: Iterable[Recorded]) -> Iterator[str]:
+def as_text(transcript: Iterable[Recorded], redact: Redact) -> Iterator[str]:
     """Each event with its place, time and kind, its text indented below."""
     for recorded in transcript:
         time = datetime.fromtimestamp(recorded.at, UTC).strftime("%Y-%m-%d %H:%M:%S")
-        about, text = _told(recorded.event)
+        about, text = map(redact, _told(recorded.event))
         head = f"{recorded.seq:>5}  {time}  {recorded.event.kind.replace('_', ' ')}"
         yield plain(f"{head}: {about}" if about else head)
         if text:
             yield textwrap.indent(plain(text.rstrip("\n")), INDENT, lambda _: True)
 
 
-def as_json(transcript: Iterable[Recorded]) -> Iterator[str]:
+def as_json(transcript: Iterable[Recorded], redact: Redact) -> Iterator[str]:
     """Each event as one line of JSON: seq, at, event."""
     for recorded in transcript:
-        yield json.dumps(recorded.model_dump(mode="json"))
+        yield json.dumps(redacted(recorded.model_dump(mode="json"), redact))
 
 
 def plain(text: str) -> str:

@@ -81,7 +81,7 @@ async def places(tmp_path_factory: pytest.TempPathFactory) -> Places:
         "model": b"\n".join(bodies),
         "Slack": b"\n".join(as_bytes(message.wire(with_metadata=True)) for message in shown),
         "log": log.getvalue().encode(),
-        "transcript": "\n".join([*as_text(told), *as_json(told)]).encode(),
+        "transcript": "\n".join([*as_text(told, str), *as_json(told, str)]).encode(),
         "disk": while_open + on_disk(folder),
     }
 

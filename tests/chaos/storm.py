@@ -16,9 +16,12 @@ from bot.workspace.chaos import Chaos, Rates
 from bot.workspace.server import WorkspaceServer
 from bot.workspace.state import Workspace
 from bot.workspace.world import BOT_USER, Channel, Person
-from tests.chaos.audit import Outcome, audited, shown_in
+from tests.chaos.audit import Outcome, audited, owed, shown_in
 from tests.chaos.script import Death, Script, channel_id
 from tests.chaos.victim import Orders, live
+
+OWED_LOOKS, OWED_LOOK_S = 100, 0.3
+"""Nothing outside the bot tells when its record is settled, so the record is looked at."""
 
 RATES = Rates(
     refuse=0.05,
@@ -101,6 +104,8 @@ async def storm(script: Script, folder: Path, machine: MachineSettings) -> Outco
         try:
             await write(script, state, keeper)
             is_told = await all_told(script, state, keeper, killing)
+            state.faults.chaos = None
+            await until_nothing_is_owed(orders.database)
         finally:
             killing.cancel()
             (trouble,) = await asyncio.gather(killing, return_exceptions=True)
@@ -179,6 +184,17 @@ async def all_told(
     except TimeoutError:
         return False
     return not killing.done()
+
+
+async def until_nothing_is_owed(database: Path) -> None:
+    """Wait, so long at most, for what the workspace shows already and the record does not know.
+
+    The answer to an edit may have been lost, and the bot be about to make it once more.
+    """
+    for _ in range(OWED_LOOKS):
+        if not await owed(database):
+            return
+        await asyncio.sleep(OWED_LOOK_S)
 
 
 def retries(chaos: Chaos) -> int:

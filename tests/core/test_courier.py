@@ -103,7 +103,6 @@ async def test_a_busy_platform_is_left_alone_as_long_as_it_asks() -> None:
     """F2."""
     story = looking()
     story.chat.fail_next(ChatBusyError(30))
-    story.chat.fail_next(ChatBusyError(1))  # for the look that the change of the card asked for
     await story.tell("up?")
     assert story.chat.posts == []
     await story.later(29)

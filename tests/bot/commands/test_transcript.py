@@ -27,6 +27,7 @@ from core.events import (
     Verdict,
 )
 from core.ids import CallId, OutputId, PersonId, SourceKey, Thread
+from core.redaction import Redactor
 
 U1, KEY, C1 = PersonId("U1"), SourceKey("message:T/C/1"), CallId("c1")
 RUN = Verdict(decision="run", risk="read_only", rule="df", reason="only looks")
@@ -85,7 +86,7 @@ TOLD: list[tuple[Event, str]] = [
 
 @pytest.mark.parametrize(("event", "told"), TOLD, ids=lambda value: getattr(value, "kind", ""))
 def test_an_event_is_told_on_its_line_with_its_text_below(event: Event, told: str) -> None:
-    lines = "\n".join(as_text([Recorded(seq=3, at=1_800_000_000.0, event=event)]))
+    lines = "\n".join(as_text([Recorded(seq=3, at=1_800_000_000.0, event=event)], str))
     assert lines == f"    3  2027-01-15 08:00:00  {told}"
 
 
@@ -95,7 +96,7 @@ def test_every_kind_of_event_is_tried_here() -> None:
 
 def test_json_lines_load_again_as_what_they_were() -> None:
     recorded = [Recorded(seq=n, at=1.5, event=event) for n, (event, _) in enumerate(TOLD, 1)]
-    lines = list(as_json(recorded))
+    lines = list(as_json(recorded, str))
     assert [Recorded.model_validate_json(line) for line in lines] == recorded
     assert all(json.loads(line).keys() == {"seq", "at", "event"} for line in lines)
 
@@ -103,3 +104,15 @@ def test_json_lines_load_again_as_what_they_were() -> None:
 def test_what_would_act_on_a_terminal_is_spelled_out() -> None:
     assert plain("a\x1b[2J\x07\u202eb\u2028c\r") == "a\\u001b[2J\\u0007\\u202eb\\u2028c\\u000d"
     assert plain("naïve\tgröße\n日本") == "naïve\tgröße\n日本"
+
+
+def test_a_secret_in_a_call_is_recorded_to_the_letter_and_not_shown() -> None:
+    """T6."""
+    command = "mysql --password=hunter2hunter2 -e 'SHOW STATUS'"
+    call = Call(id=CallId("c"), tool="run_command", arguments={"command": command})
+    reply = ModelReply(id="r", model="m", text="", calls=(call,), ending="calls")
+    recorded = [Recorded(seq=1, at=1.5, event=ModelReplied(reply=reply))]
+    for form in (as_text, as_json):
+        shown = "\n".join(form(recorded, Redactor()))
+        assert "hunter2hunter2" not in shown
+        assert "SHOW STATUS" in shown
